@@ -19,7 +19,7 @@ from vetl.figures.comparisons import Comparison, conditions, parsed, with_ids
 from vetl.figures.evidence import TIME, Evidence, doubts_of, evidence_of, no_days, part_periods
 from vetl.publishing.marts import table_of
 from vetl.publishing.statements import Read, reading
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import among, literal, quoted
 
 _PRACTICE = {
     "practice": "practice_id",
@@ -239,9 +239,7 @@ def _list(items: Any) -> str:  # noqa: ANN401 - any iterable of text
 
 def within(question: MetricQuestion) -> list[str]:
     """Return the condition for the practices of a question; none if these are all."""
-    if question.practices is None:
-        return []
-    return [f"practice_id in ({', '.join(map(literal, question.practices)) or 'null'})"]
+    return [] if question.practices is None else [among("practice_id", question.practices)]
 
 
 def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ import duckdb
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
 from vetl.publishing.contacts import attach_contacts
-from vetl.store.connection import MEMORY_LIMIT, as_warehouse_error, columns_in, literal, quoted
+from vetl.store.connection import MEMORY_LIMIT, among, as_warehouse_error, columns_in, literal, quoted
 
 OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
 """Tables about definitions alone, which every reader sees; any other table without a practice is left out."""
@@ -24,7 +24,7 @@ def rows_of(table: str, practices: Collection[str], *, has_practice: bool) -> st
     """Return the condition for the rows of a table that a reader of these practices sees; `None` for no table."""
     if not has_practice:
         return "true" if table in OF_NO_PRACTICE else None
-    return f"practice_id in ({', '.join(map(literal, practices)) or 'null'})"
+    return among("practice_id", practices)
 
 
 def attach_hidden(connection: duckdb.DuckDBPyConnection, path: str) -> str:

@@ -315,6 +315,11 @@ def equal(one: str, other: str, columns: Iterable[str]) -> str:
     return " and ".join(f"{one}.{quoted(name)} = {other}.{quoted(name)}" for name in columns)
 
 
+def among(column: str, texts: Iterable[str]) -> str:
+    """Return SQL that compares a column with these texts; without any, no row has one."""
+    return f"{column} in ({', '.join(map(literal, texts)) or 'null'})"
+
+
 def literal(text: str) -> str:
     """Return a text as an SQL literal, for statements that take no parameters."""
     return "'" + text.replace("'", "''") + "'"
