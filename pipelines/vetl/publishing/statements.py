@@ -182,6 +182,12 @@ def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.State
         raise WrongUse(first_line(error)) from None
 
 
+_NAMES = """
+    select schema_name, table_name, column_name from duckdb_columns() where not internal
+    order by column_index, schema_name, table_name
+"""
+
+
 def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     """Return the first line of an error; if a name is unknown, only the name and the nearest one.
 
@@ -191,43 +197,22 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: st
     meant, candidates, unknown = (
         kind.search(text) for kind, text in ((_DID_YOU_MEAN, message), (_CANDIDATES, message), (_UNKNOWN, line))
     )
-    if unknown:
-        kind, name = ("column", unknown["its"]) if unknown["column"] else ("table", unknown["table"])
-        line = f'{kind} "{name}" not found'
-        some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
-        own = _columns_in(connection, sql) if kind == "column" else []
-        few = f"others are {some_of(own or some, 5)}" if own or some else ""
-        name = name.rpartition(".")[2]
-        elsewhere = _tables_with(connection, name) if kind == "column" else []
-        if elsewhere:
-            few = f"it is a column of {some_of(elsewhere)}"
-        return line + nearest(name, own or some or _names_of(connection, kind), few)
-    return f"{line}; did you mean {meant[1]}?" if meant else line
-
-
-def _names_of(connection: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
-    found = connection.execute(f"select distinct {kind}_name from duckdb_columns() where not internal order by 1")
-    return [name for (name,) in found.fetchall()]
-
-
-def _columns_in(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
-    """Return the columns of the tables that a statement reads, in their order."""
-    tables = [name.rpartition(".")[2] for name in _TABLES.findall(sql)]
-    found = connection.execute(
-        "select distinct on (column_name) column_name from duckdb_columns()"
-        " where not internal and table_name in (select unnest($1)) order by column_index",
-        [tables],
-    )
-    return [name for (name,) in found.fetchall()]
-
-
-def _tables_with(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
-    found = connection.execute(
-        "select schema_name || '.' || table_name from duckdb_columns()"
-        " where not internal and lower(column_name) = lower($1) order by 1",
-        [column],
-    )
-    return [name for (name,) in found.fetchall()]
+    if not unknown:
+        return f"{line}; did you mean {meant[1]}?" if meant else line
+    names = connection.execute(_NAMES).fetchall()
+    some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
+    if table := unknown["table"]:
+        few = f"others are {some_of(some, 5)}" if some else ""
+        every = sorted({own for _, own, _ in names})
+        return f'table "{table}" not found{nearest(table.rpartition(".")[2], some or every, few)}'
+    column = unknown["its"].rpartition(".")[2]
+    read = {name.rpartition(".")[2] for name in _TABLES.findall(sql)}
+    known = [*dict.fromkeys(name for _, of, name in names if of in read)] or some
+    elsewhere = sorted(f"{schema}.{of}" for schema, of, name in names if name.lower() == column.lower())
+    few = f"others are {some_of(known, 5)}" if known else ""
+    few = f"it is a column of {some_of(elsewhere)}" if elsewhere else few
+    every = sorted({name for _, _, name in names})
+    return f'column "{unknown["its"]}" not found{nearest(column, known or every, few)}'
 
 
 class _Statement:

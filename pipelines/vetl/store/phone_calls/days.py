@@ -188,7 +188,12 @@ def _update_days(
         return same
     read = with_row_hash(commit, fresh.join(differing, on=DAY, how="semi", maintain_order="left"))
     difference = stored_calls.compare(stored_calls.stored_rows(commit, differing), read, new_fields)
-    _apply(commit, difference, days)
+    touch(commit, difference.touched)
+    gone = difference.gone.join(days, on=DAY, how="left")
+    mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
+    stored_calls.clear_details(commit, difference.doubtful)
+    write(commit, difference.changed)
+    stored_calls.append(commit, difference.new)
     done = counted(
         inserted=difference.new,
         updated=difference.changed,
@@ -219,15 +224,6 @@ def _differing(
             " where here.rows is distinct from there.rows or here.hashes is distinct from there.hashes"
             " or here.extras is distinct from there.extras",
         )
-
-
-def _apply(commit: Commit, difference: stored_calls.DayChanges, days: pl.DataFrame) -> None:
-    touch(commit, difference.touched)
-    gone = difference.gone.join(days, on=DAY, how="left")
-    mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
-    stored_calls.clear_details(commit, difference.doubtful)
-    write(commit, difference.changed)
-    stored_calls.append(commit, difference.new)
 
 
 _ENOUGH = 5

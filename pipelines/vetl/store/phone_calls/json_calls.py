@@ -95,21 +95,6 @@ def _bad_rows(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) ->
     return tuple(result)
 
 
-def as_csv_shows(records: pl.DataFrame) -> pl.DataFrame:
-    """Return typed JSON records with the values that the CSV has for them, without the Date.
-
-    An empty text is null in the CSV, and a label is lower case with underscores after parsing.
-    """
-    rendered: list[pl.Series] = []
-    for column in COLUMNS:
-        values = records[column.json]
-        if column.cell in (Cell.TEXT, Cell.LABEL):
-            values, _ = _READERS[column.cell](values)
-        if column.cell is not Cell.MINUTE:
-            rendered.append(values.alias(column.raw))
-    return pl.DataFrame(rendered)
-
-
 Read = tuple[pl.Series, pl.Series | None]
 
 
@@ -182,10 +167,18 @@ def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) 
 
 
 def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """Return the CSV's columns, `practice_id` and `call_date`: one row for each record, in their order."""
-    minutes = local_minutes(records["created_at"], records["practice_id"], commit.zones)
-    rows = pl.concat([records.select("practice_id", minutes), as_csv_shows(records)], how="horizontal")
-    return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
+    """Return the CSV's columns, `practice_id` and `call_date`: one row for each record, in their order.
+
+    An empty text is null in the CSV, and a label is lower case with underscores after parsing.
+    """
+    shown = [records["practice_id"], local_minutes(records["created_at"], records["practice_id"], commit.zones)]
+    for column in COLUMNS:
+        values = records[column.json]
+        if column.cell in (Cell.TEXT, Cell.LABEL):
+            values, _ = _READERS[column.cell](values)
+        if column.cell is not Cell.MINUTE:
+            shown.append(values.alias(column.raw))
+    return pl.DataFrame(shown).with_columns(call_date=pl.col("called_at_local").dt.date())
 
 
 def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
