@@ -24,7 +24,7 @@ from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store import forgotten
-from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
+from vetl.store.connection import PRIVATE, ROW_GROUP_SIZE, as_warehouse_error, literal, quoted
 from vetl.store.drafts import draft_for, rewrite_log
 from vetl.store.mentions import Mentions
 from vetl.store.person import ForgetPlan, Person, keep_plans, look_up, read_plans
@@ -223,7 +223,12 @@ def rewrite(path: Path) -> None:
     try:
         with draft_for(path) as draft, closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(path))} as old")
-            drop_derived(connection, "old")
+            schemas = connection.execute(
+                "select schema_name from duckdb_schemas() where database_name = 'old' and not internal"
+            ).fetchall()
+            for (schema,) in schemas:
+                if schema not in (*PRIVATE, "main"):
+                    connection.execute(f"drop schema old.{quoted(schema)} cascade")
             connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
             connection.execute("copy from database old to new")
             connection.execute("detach new")

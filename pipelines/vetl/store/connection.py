@@ -263,16 +263,6 @@ def memory_for_marts() -> str:
     return f"{least}B"
 
 
-def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
-    """Drop the schemas that dbt made in an attached file."""
-    schemas = connection.execute(
-        "select schema_name from duckdb_schemas() where database_name = ? and not internal", [database]
-    ).fetchall()
-    for (schema,) in schemas:
-        if schema not in (*PRIVATE, "main"):
-            connection.execute(f"drop schema {quoted(database)}.{quoted(schema)} cascade")
-
-
 def columns_in(
     connection: duckdb.DuckDBPyConnection, schemas: Iterable[str], database: str | None = None
 ) -> dict[tuple[str, str], dict[str, str]]:

@@ -93,7 +93,13 @@ def _created(draft: Path) -> TextIO:
 def remove_leftovers(target: Path) -> None:
     """Remove the drafts of `target` that dead processes left."""
     for folder in target.parent.glob(f"{escape(f'.{target.name}{_FOLDER}')}*"):
-        _remove_unless_held(folder)
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(handle)
 
 
 def _new_folder(target: Path) -> tuple[Path, int]:
@@ -107,16 +113,6 @@ def _new_folder(target: Path) -> tuple[Path, int]:
             _refuse_another(folder, handle)
             return folder, handle
         os.close(handle)
-
-
-def _remove_unless_held(folder: Path) -> None:
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(handle)
 
 
 def _refuse_another(folder: Path, handle: int) -> None:

@@ -26,7 +26,7 @@ from vetl.store.warehouse import Warehouse
 _ROWS_AT_ONCE = 250_000
 _NEVER = "9999-12-31 00:00:00+00"
 _NAMES_NOBODY = ("practice_id", "endpoint", "run_id", "id")
-_UNREAD = ("forgotten", "forgotten_values", "forgotten_keys", "meta", "migrations", "builds", "building")
+_UNREAD = ("forgotten", "forgotten_values", "forgotten_keys", "meta", "migrations", "builds")
 """Control tables without texts of the source."""
 
 

@@ -185,16 +185,6 @@ class ListStatus:
 _LISTS = TypeAdapter(list[ListStatus])
 
 
-def state_without_attempt(endpoint: str, *, has_rows: bool) -> str:
-    """Return the state of a list that no sync has read to its end.
-
-    `partly read`: a first sync is under way, or was killed after it had kept rows.
-    """
-    if endpoint in _RECEIVED:
-        return "received"
-    return "partly read" if has_rows else "not read"
-
-
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The content of the note; instants are ISO 8601 in UTC.

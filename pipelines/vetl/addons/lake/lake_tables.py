@@ -19,8 +19,7 @@ _MONTH_OF = ("call_date", "created_at", "received_at", "finished_at", "noticed_a
 _WRITTEN_AS = {"JSON": "VARCHAR", "UBIGINT": "DECIMAL(20,0)"}
 """The types in Delta, which has neither JSON nor unsigned numbers."""
 
-_LEFT_OUT = ("meta", "migrations", "building", "builds", "forgotten_keys", "forgotten_values")
-_NOTES = "changed_in_"
+_LEFT_OUT = ("meta", "migrations", "builds", "forgotten_keys", "forgotten_values")
 """The tables of control that are never exported: notes of builds, and secrets of the private file."""
 
 _CERTIFICATES = ("practices", "runs", "windows")
@@ -88,8 +87,8 @@ def among(column: str, values: Iterable[str | None]) -> str:
 def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: bool) -> Iterator[LakeTable]:
     """Yield the tables of the private file: the certificates, and all with names and numbers if `raw`."""
     for (schema, table), columns in columns_in(connection, PRIVATE).items():
-        is_left_out = schema == "control" and (table in _LEFT_OUT or table.startswith(_NOTES))
-        if (raw and not is_left_out) or (schema == "control" and table in _CERTIFICATES):
+        is_control = schema == "control"
+        if (raw and not (is_control and table in _LEFT_OUT)) or (is_control and table in _CERTIFICATES):
             # Rows of no practice stand beside those of other folders.
             key = _PRACTICE if _PRACTICE in columns else "id" if table == "practices" else FOLDER
             month = next((name for name in _MONTH_OF if name in columns and key == _PRACTICE), None)

@@ -11,7 +11,7 @@ import duckdb
 
 from vetl.endpoints import RECEIVED
 from vetl.store.control.strategy_questions import row_counts
-from vetl.store.notes import Attempt, LastWindow, ListStatus, state_without_attempt, write_snapshot
+from vetl.store.notes import Attempt, LastWindow, ListStatus, write_snapshot
 from vetl.store.tables import RawTable
 
 List = tuple[str, str]
@@ -175,12 +175,13 @@ class Status:
         attempt, by_sync = _attempt(facts["attempt"].get(key))
         window = self._windows.get(key)
         rows, is_open = self._counts.get(key, (0, 0))
-        has_rows = rows > 0 or window is not None
+        # A list is partly read while its first sync is under way, or if that was killed after it had kept rows.
+        unread = "received" if endpoint in _RECEIVED else "partly read" if rows or window else "not read"
         return ListStatus(
             practice_id=practice_id,
             practice=practices.get(practice_id),
             endpoint=endpoint,
-            state=attempt.state if attempt else state_without_attempt(endpoint, has_rows=has_rows),
+            state=attempt.state if attempt else unread,
             rows=rows,
             open=is_open,
             certified_through=_until(certified_through(cursor) if cursor else None, by_sync),
