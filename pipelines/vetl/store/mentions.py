@@ -140,12 +140,17 @@ class Mentions:
 
     def replaced(self, text: str) -> str:
         """Return the text with a pseudonym instead of each mention."""
-        before = self._texts.get(text)
-        if before is None:
-            before = self._replaced(text)
-            if len(self._texts) < _CACHED:
-                self._texts[text] = before
-        return before
+        known = self._texts.get(text)
+        if known is not None:
+            return known
+        replaced, end = "", 0
+        for first, last, pseudonym in _apart([*self._in_words(text), *self._in_digits(text)]):
+            replaced += text[end:first] + pseudonym
+            end = last
+        replaced += text[end:]
+        if len(self._texts) < _CACHED:
+            self._texts[text] = replaced
+        return replaced
 
     def replaced_json(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Return a JSON value with a pseudonym instead of each mention. Ids of other things than clients stay."""
@@ -170,13 +175,6 @@ class Mentions:
         if "client" not in name:
             return value
         return self.identity(str(value)) or self.replaced_json(value)
-
-    def _replaced(self, text: str) -> str:
-        result, end = "", 0
-        for first, last, pseudonym in _apart([*self._in_words(text), *self._in_digits(text)]):
-            result += text[end:first] + pseudonym
-            end = last
-        return result + text[end:] if end else text
 
     def _in_words(self, text: str) -> Iterator[tuple[int, int, str]]:
         if not self._spans.get("start"):

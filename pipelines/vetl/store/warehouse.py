@@ -219,7 +219,11 @@ class Warehouse:
             keep(self._connection, run_id, works)
         for practice_id, endpoint, saves in works:
             self._beginnings.committed((practice_id, endpoint.name), saves)
-        self._limit_memory(changes)
+        with self.reading():
+            self._written += sum(change.inserted + change.updated for change in changes)
+            if self._written >= MEMORY_FREED_AFTER:
+                limit_memory(self._connection, MEMORY_FOR_ROWS)
+                self._written = 0
         self.changed((practice_id, endpoint.name) for practice_id, endpoint, _ in works)
         return changes
 
@@ -295,13 +299,6 @@ class Warehouse:
         """Write the snapshot that `vetl status` reads; without `at_once` only if it is due."""
         with self.reading():
             self._status.write(self._path, at_once=at_once)
-
-    def _limit_memory(self, changes: Sequence[Changes]) -> None:
-        with self.reading():
-            self._written += sum(change.inserted + change.updated for change in changes)
-            if self._written >= MEMORY_FREED_AFTER:
-                limit_memory(self._connection, MEMORY_FOR_ROWS)
-                self._written = 0
 
     @contextmanager
     def reading(self) -> Generator[duckdb.DuckDBPyConnection]:

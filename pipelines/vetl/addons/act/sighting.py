@@ -156,7 +156,9 @@ def read_tasks(practice_id: str, reading: Reading) -> Plan[TasksRead]:
     conventions = conventions_of(reading, discovered.capabilities)
     whole = yield from read_whole_list(conventions)
     reads, reason = [whole], whole.reason
-    if whole.certified and not _shows_final(whole):
+    statuses = {str(row.get("status")) for done in whole.passes for row in done.rows}
+    # A list that shows both final statuses is not limited to pending tasks.
+    if whole.certified and not statuses.issuperset(FINAL):
         more, reason = yield from _every_status(reading, conventions, whole)
         reads += more
     yield Flush()
@@ -198,12 +200,6 @@ def _counts(conventions: QueryConventions) -> Plan[list[int] | None]:
             return None
         counts.append(page.total_count)
     return counts
-
-
-def _shows_final(whole: WholeList) -> bool:
-    """Return whether the rows have both final statuses: the list is then not limited to pending tasks."""
-    statuses = {str(row.get("status")) for done in whole.passes for row in done.rows}
-    return statuses.issuperset(FINAL)
 
 
 def task_of(row: Row) -> SeenTask:

@@ -30,20 +30,16 @@ def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictio
     Return the number of predictions that were added. `duckdb.ConstraintException` if an hour had begun when the
     prediction was made.
     """
-    with registered_frames(connection, predictions=predictions.with_columns(begins_at=_begins(predictions))):
+    hours = predictions.select("day", "hour", "time_zone").rows()
+    begins = [datetime.combine(day, time(hour), zone(name)).astimezone(UTC) for day, hour, name in hours]
+    begins_at = pl.Series(begins, dtype=INSTANT)
+    with registered_frames(connection, predictions=predictions.with_columns(begins_at=begins_at)):
         added = connection.execute(
             "insert into control.forecasts by name select * exclude (time_zone)"
             " from predictions anti join control.forecasts using (practice_id, made_on) returning practice_id"
         ).fetchall()
     note_undated(connection, "forecasts", added)
     return len(added)
-
-
-def _begins(predictions: Predictions) -> pl.Series:
-    """Return the instant at which each predicted hour begins."""
-    hours = predictions.select("day", "hour", "time_zone").rows()
-    begins = [datetime.combine(day, time(hour), zone(name)).astimezone(UTC) for day, hour, name in hours]
-    return pl.Series(begins, dtype=INSTANT)
 
 
 _SPANS = """

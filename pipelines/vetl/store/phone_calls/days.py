@@ -262,7 +262,9 @@ def _attach_details(commit: Commit, saves: Attached, new_fields: frozenset[str])
     quarantined = bad_rows.quarantine_rows(commit, batch.bad)
     bad_rows.resolve_keys(commit, batch.frame, ("id",))
     departures = [*merge.new_fields(batch.new_fields), *merge.new_values(batch.frame, json_calls.SHAPE.columns)]
-    records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
+    latest = batch.frame.unique(ID, keep="last", maintain_order=True)
+    calls = pl.concat([latest.select(*DETAILS, EXTRA), json_calls.as_csv_rows(commit, latest)], how="horizontal")
+    records = with_row_hash(commit, calls).select(*DETAILS, EXTRA, *SAME_ROW)
     stored = stored_calls.stored_rows(commit, _days(saves)).rename(_BEFORE)
     live = stored.filter(~pl.col("_deleted")).drop("_deleted")
     pairs = matched(live, records)
@@ -275,13 +277,6 @@ def _attach_details(commit: Commit, saves: Attached, new_fields: frozenset[str])
 def _days(saves: Attached) -> pl.DataFrame:
     days = {(of, day) for of, save in saves for day in days_between(save.first_day, save.last_day)}
     return pl.DataFrame(sorted(days), {"practice_id": pl.String(), "call_date": pl.Date()}, orient="row")
-
-
-def _as_calls(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """Return JSON records with their details and the columns that identify them as CSV rows."""
-    calls = json_calls.as_csv_rows(commit, records)
-    rendered = pl.concat([records.select(*DETAILS, EXTRA), calls], how="horizontal")
-    return with_row_hash(commit, rendered).select(*DETAILS, EXTRA, *SAME_ROW)
 
 
 def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
