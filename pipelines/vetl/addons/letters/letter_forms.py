@@ -42,6 +42,9 @@ def _lines(letter: Letter) -> Iterator[str]:
         yield from lines
 
 
+_ALONE, _NONE_CLOSED = "no week before to compare with", "no week is closed yet"
+
+
 def shown(letter: Letter) -> list[Shown]:
     """Return the figures in words: the calls, then the shares."""
     return [_shown_volume(letter.volume), *map(_shown_share, letter.figures)]
@@ -49,7 +52,7 @@ def shown(letter: Letter) -> list[Shown]:
 
 def _shown_volume(volume: Volume) -> Shown:
     if volume.week is None:
-        return Shown(CALLS, "\u2013", "no week before to compare with", "no week is closed yet", "", ())
+        return Shown(CALLS, "\u2013", _ALONE, _NONE_CLOSED, "", ())
     basis = f"{volume.count:,} inbound calls, week of {day_words(volume.week)}"
     return Shown(CALLS, f"{volume.count:,}", volume_change(volume), basis, "", volume.history)
 
@@ -57,15 +60,21 @@ def _shown_volume(volume: Volume) -> Shown:
 def volume_change(volume: Volume) -> str:
     """Return the week before, in words."""
     if volume.before is None:
-        return "no week before to compare with"
+        return _ALONE
     new = f"without new practices {volume.compared:,}, " if volume.compared < volume.count else ""
     return f"{new}before {volume.before:,}"
 
 
 def _shown_share(figure: LetterFigure) -> Shown:
-    tone = "" if not figure.is_change else "good" if (figure.change or 0) > 0 else "bad"
-    value = percent(figure.share)
-    return Shown(figure.label, value, change(figure), basis(figure), tone, figure.history)
+    change, basis, tone = _ALONE, _NONE_CLOSED, ""
+    if figure.week:
+        cases = f"{figure.counts[0]:,} of {figure.counts[1]:,} {figure.of}"
+        basis = f"{cases}, week of {day_words(figure.week)}"
+    if figure.change is not None:
+        difference = points(figure.change) if figure.is_change else "may be chance"
+        change = f"before {percent(figure.before[0] / figure.before[1])}: {difference}"
+        tone = "" if not figure.is_change else "good" if figure.change > 0 else "bad"
+    return Shown(figure.label, percent(figure.share), change, basis, tone, figure.history)
 
 
 def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
@@ -88,23 +97,6 @@ def waiting(letter: Letter) -> str:
     if not letter.people:
         return "Nobody waits for a call."
     return f"{letter.people:,} {'person waits' if letter.people == 1 else 'people wait'} for a call."
-
-
-def change(figure: LetterFigure) -> str:
-    """Return the change against the week before, in words."""
-    if figure.change is None:
-        return "no week before to compare with"
-    before = figure.before[0] / figure.before[1]
-    if not figure.is_change:
-        return f"before {percent(before)}: may be chance"
-    return f"before {percent(before)}: {points(figure.change)}"
-
-
-def basis(figure: LetterFigure) -> str:
-    """Return the cases of a figure and its week."""
-    if figure.week is None:
-        return "no week is closed yet"
-    return f"{figure.counts[0]:,} of {figure.counts[1]:,} {figure.of}, week of {day_words(figure.week)}"
 
 
 def as_html(letter: Letter, sources: Sequence[str]) -> str:
