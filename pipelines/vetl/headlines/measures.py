@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from vetl.core.published_file import COMMON_WORDS
-from vetl.core.text import is_label
+from vetl.core.text import day_words, is_label
 from vetl.headlines.surprise import Fact, Numbers
 
 Direction = Literal["low", "high"]
@@ -130,8 +130,8 @@ def words_of(fact: Fact, practice: str) -> str:
     )
     if fact.weekday is not None:
         level = level.replace("usual are", "on other days")
-        return f"{practice}: on {_WEEKDAYS[fact.weekday]} {level} (since {_day(fact.since)})"
-    return f"{practice}: since {_day(fact.since)} {level}"
+        return f"{practice}: on {_WEEKDAYS[fact.weekday]} {level} (since {day_words(fact.since)})"
+    return f"{practice}: since {day_words(fact.since)} {level}"
 
 
 def made_of(fact: Fact) -> str:
@@ -144,7 +144,7 @@ def made_of(fact: Fact) -> str:
 
 def _hours(fact: Fact) -> str:
     assert fact.hours is not None
-    when = f"on {_day(fact.since)} from {fact.hours[0]}:00 to {fact.hours[1]}:00"
+    when = f"on {day_words(fact.since)} from {fact.hours[0]}:00 to {fact.hours[1]}:00"
     if fact.measure == "calls":
         return f"{when} {fact.some:.0f} calls came; usual are {fact.usual:.0f}"
     unanswered, usual = fact.whole - fact.some, (1 - fact.usual) * fact.whole
@@ -163,10 +163,6 @@ def _amount(value: float, *, is_share: bool) -> str:
         return f"{value:.0f}" if value >= 10 else f"{value:.1f}"  # noqa: PLR2004
     percent = 100 * value
     return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"  # noqa: PLR2004
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
 
 
 Key = tuple[str, str | None]

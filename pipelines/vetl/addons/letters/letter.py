@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from vetl.core.noise import Counts, Outlier, distance, is_far, outliers
-from vetl.core.text import some_of
+from vetl.core.text import day_words, some_of
 
 CALLS = "Inbound calls"
 FEW = 30
@@ -265,8 +265,3 @@ def percent(value: float | None) -> str:
 def points(value: float) -> str:
     """Return a difference of shares in points, with its sign."""
     return f"{value * 100:+.1f} points"
-
-
-def day_words(day: date) -> str:
-    """Return a day: `12 January 2026`."""
-    return f"{day.day} {day:%B %Y}"

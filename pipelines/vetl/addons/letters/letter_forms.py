@@ -12,7 +12,8 @@ from typing import Any
 
 from jinja2 import Template
 
-from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, day_words, percent, points
+from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, percent, points
+from vetl.core.text import day_words
 
 
 def as_text(letter: Letter) -> str:

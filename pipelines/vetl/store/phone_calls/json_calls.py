@@ -24,8 +24,6 @@ from vetl.store.instants import local_minutes
 from vetl.store.phone_calls.csv_frames import HEADERS, CallTexts, minutes
 from vetl.store.tables import canonical_json
 
-MINUTE = pl.Datetime("us")
-
 _DURATION = re.compile(DURATION_PATTERN)
 _LONGEST_SECONDS = 2**31 - 1
 
