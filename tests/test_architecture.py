@@ -74,7 +74,7 @@ IMPORTS = {
     "reading": {"core", "discovery"},
     "endpoints": {"core", "partner"},
     "store": {"core", "partner", "endpoints", "bundled"},
-    "publishing": {"core", "endpoints", "store", "bundled"},
+    "publishing": {"core", "endpoints", "store"},
     "figures": {"bundled", "core", "endpoints", "store", "publishing"},
     "engine": {"core", "partner", "discovery", "reading", "endpoints"},
     "receiving": {"core", "partner", "endpoints", "store"},
@@ -103,7 +103,7 @@ IMPORTS = {
         "jobs",
         "hooks",
     },
-    "run": {"core", "settings", "store", "jobs", "forgetting", "bundled", "hooks"},
+    "run": {"core", "settings", "store", "jobs", "forgetting", "hooks"},
     "cli": {
         "core",
         "settings",

@@ -131,7 +131,6 @@ def _predict(folder: Path, settings: Settings) -> None:
 
 
 def _answer(folder: Path, settings: Settings, report: dict[str, Any], *, as_json: bool) -> None:
-    """Show what is unusual and the answers to the managers' questions, then the next commands."""
     published = settings.warehouse.published
     if report["published"]:
         answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}

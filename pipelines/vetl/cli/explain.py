@@ -139,7 +139,6 @@ def _rounded(value: Any) -> Any:  # noqa: ANN401 - the value of any column
 
 
 def _bound(bound: str | None) -> str:
-    """Return a bound of a window as a day, or as an instant to the minute."""
     return f"{bound[:10]} {bound[11:16]}Z" if bound and len(bound) > len("2026-01-12") else bound or ""
 
 

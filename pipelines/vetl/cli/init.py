@@ -107,7 +107,6 @@ def init(
 
 
 def _answers() -> FirstAnswers | None:
-    """Return the answers, or `None` if the input ended."""
     mention("Press Enter to skip a question; vetl.toml can be edited later.")
     try:
         return ask(input, mention)
@@ -116,7 +115,6 @@ def _answers() -> FirstAnswers | None:
 
 
 def _open_keys(answers: FirstAnswers | None) -> dict[str, object]:
-    """Return the answers by the key of `vetl.toml` that each sets."""
     return {"base_url": answers and answers.address, "practices": answers and answers.practices}
 
 

@@ -14,21 +14,8 @@ from typing import Any, TypeVar
 
 import structlog
 
-from vetl.core import errors, steps
+from vetl.core import errors, list_read, steps
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.core.list_read import (
-    Details,
-    EndpointResult,
-    Margins,
-    Outcome,
-    Practice,
-    Progress,
-    Reading,
-    Reconcile,
-    ReportProgress,
-    State,
-    SyncResult,
-)
 from vetl.core.pages import CallsPage, Page, Row
 from vetl.core.zones import Times, TimesWithoutOffset, zone
 from vetl.discovery import identity
@@ -77,15 +64,15 @@ class ExpectedRows:
 class Order:
     """The practices and lists to sync, with the settings. `names`: query parameters by the name of the list."""
 
-    practices: Sequence[Practice]
+    practices: Sequence[list_read.Practice]
     endpoints: Sequence[Endpoint]
     names: Mapping[str, QueryNames]
     since: date | None = None
     until: date | None = None
-    margins: Margins = field(default_factory=Margins)
-    details: Details = "recent"
+    margins: list_read.Margins = field(default_factory=list_read.Margins)
+    details: list_read.Details = "recent"
     details_budget: int = 2000
-    reconcile: Reconcile = "no"
+    reconcile: list_read.Reconcile = "no"
     times_without_offset: TimesWithoutOffset | None = None
 
 
@@ -99,7 +86,7 @@ class Run:
     store: Store
     parse_calls: Callable[..., CallsPage]
     clock: datetime
-    progress: ReportProgress
+    progress: list_read.ReportProgress
     writer: Writer = field(init=False)
     answered: set[str] = field(default_factory=set[str])
     """Practices for which at least one request of this sync was answered."""
@@ -118,7 +105,7 @@ class Run:
 class StepRunner:
     """Performs the steps of one list of one practice."""
 
-    def __init__(self, run: Run, practice: Practice, endpoint: Endpoint) -> None:
+    def __init__(self, run: Run, practice: list_read.Practice, endpoint: Endpoint) -> None:
         self._run = run
         self._practice = practice
         self._endpoint = endpoint
@@ -135,7 +122,7 @@ class StepRunner:
             rows_at_once=min(ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES // run.practices_at_once),
         )
 
-    async def reading(self) -> Reading:
+    async def reading(self) -> list_read.Reading:
         """Return the input of the strategy: cursor, capabilities and settings."""
         run, practice, endpoint = self._run, self._practice, self._endpoint
         cursor, capabilities = await run.writer.ask(
@@ -144,7 +131,7 @@ class StepRunner:
                 run.store.capabilities(practice.id, endpoint.name),
             )
         )
-        return Reading(
+        return list_read.Reading(
             endpoint=endpoint,
             names=run.order.names.get(endpoint.name, endpoint.names),
             now=run.clock.astimezone(UTC),
@@ -247,18 +234,20 @@ class StepRunner:
     def _report(self, phase: str, **at_the_end: int) -> None:
         names = (self._practice.id, self._endpoint.name)
         total = self._expected.total(self._rows_read)
-        self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end))
+        self._run.progress(
+            list_read.Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end)
+        )
 
-    def done(self, outcome: Outcome) -> EndpointResult:
+    def done(self, outcome: list_read.Outcome) -> list_read.EndpointResult:
         """Return the result of a list that was read to its end.
 
         It is certified at most through the oldest answer: one from a cache shows the list as it was then.
         """
-        state: State = "certified" if outcome.certified else "uncertified"
+        state: list_read.State = "certified" if outcome.certified else "uncertified"
         through = outcome.through and min(outcome.through, self._oldest)
         return self._result(state, outcome.reason, through, outcome.notes)
 
-    def failed(self, error: Exception, *, withdrawn: bool = False) -> EndpointResult:
+    def failed(self, error: Exception, *, withdrawn: bool = False) -> list_read.EndpointResult:
         """Return the result of a list that could not be read."""
         if withdrawn:
             return self._result("withdrawn", f"{error}; its data is kept", None)
@@ -273,20 +262,20 @@ class StepRunner:
 
     def _result(
         self,
-        state: State,
+        state: list_read.State,
         reason: str,
         through: datetime | None,
         notes: tuple[str, ...] = (),
         *,
         retryable: bool = False,
-    ) -> EndpointResult:
+    ) -> list_read.EndpointResult:
         changes = self.buffer.changes
         if changes.restated:
             rows = f"{changes.restated:,} row{'' if changes.restated == 1 else 's'}"
             notes = (*notes, f"the platform changed {rows} after certification; see control.restatements")
         traffic = self._run.source.traffic(self._practice.id, self._path)
         self._report(state, new=changes.inserted, changed=changes.updated, requests=traffic.requests)
-        return EndpointResult(
+        return list_read.EndpointResult(
             practice_id=self._practice.id,
             endpoint=self._endpoint.name,
             state=state,
@@ -305,15 +294,15 @@ class StepRunner:
 _log = structlog.stdlib.get_logger("vetl.engine")
 
 
-async def sync(run: Run) -> SyncResult:
+async def sync(run: Run) -> list_read.SyncResult:
     """Sync every list of the order. A list that cannot be read is a result, not an exception."""
     turn = asyncio.Semaphore(run.practices_at_once)
     results = await gather(_sync_practice(run, practice, turn) for practice in run.order.practices)
     flat = [result for practice in results for result in practice]
-    return SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
+    return list_read.SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
 
 
-async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[EndpointResult]:
+async def _counted(run: Run, results: Sequence[list_read.EndpointResult]) -> list[list_read.EndpointResult]:
     """Return the results with the stored rows, counted once for all practices of a list."""
     practices = [practice.id for practice in run.order.practices]
     counts = {
@@ -328,7 +317,9 @@ async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[Endpoint
     ]
 
 
-async def _sync_practice(run: Run, practice: Practice, turn: asyncio.Semaphore) -> list[EndpointResult]:
+async def _sync_practice(
+    run: Run, practice: list_read.Practice, turn: asyncio.Semaphore
+) -> list[list_read.EndpointResult]:
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
     async with turn:
@@ -336,7 +327,7 @@ async def _sync_practice(run: Run, practice: Practice, turn: asyncio.Semaphore) 
         return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
 
 
-async def _unheard(run: Run, practice: Practice) -> Exception | None:
+async def _unheard(run: Run, practice: list_read.Practice) -> Exception | None:
     """Return the error that keeps a practice from being read; `None` if the platform answered for it in this sync.
 
     If no row mentions a client, no client is requested. Such a sync would not notice a wrong practice id.
@@ -352,7 +343,7 @@ async def _unheard(run: Run, practice: Practice) -> Exception | None:
     return None if practice.id in run.answered else run.failures[practice.id]
 
 
-async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
+async def _sync_list(run: Run, practice: list_read.Practice, endpoint: Endpoint) -> list_read.EndpointResult:
     """Read one list. An error fails this list of this practice and no other.
 
     Raise `BrokenPipeError` if the reader of the progress is gone.
@@ -372,7 +363,7 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     return runner.done(outcome)
 
 
-async def _is_withdrawn(run: Run, practice: Practice, endpoint: Endpoint, error: Exception) -> bool:
+async def _is_withdrawn(run: Run, practice: list_read.Practice, endpoint: Endpoint, error: Exception) -> bool:
     """Return whether a proposed list does not exist, or this account may not read it.
 
     Some gateways answer 403 to a path that does not exist; it is about the list if the practice is answered.
@@ -383,7 +374,7 @@ async def _is_withdrawn(run: Run, practice: Practice, endpoint: Endpoint, error:
     return is_forbidden and await _unheard(run, practice) is None
 
 
-async def _failed(runner: StepRunner, error: Exception, *, withdrawn: bool) -> EndpointResult:
+async def _failed(runner: StepRunner, error: Exception, *, withdrawn: bool) -> list_read.EndpointResult:
     """Commit the rows of a list that were read before it failed, and return its result."""
     if not isinstance(error, errors.VetlError):
         _log.debug("list_failed", cause=errors.unforeseen(error), places=errors.places_of(error))
@@ -396,10 +387,10 @@ async def _failed(runner: StepRunner, error: Exception, *, withdrawn: bool) -> E
     return runner.failed(error, withdrawn=withdrawn)
 
 
-async def _read_one_list(runner: StepRunner) -> Outcome:
+async def _read_one_list(runner: StepRunner) -> list_read.Outcome:
     """Read a list. If it was never read, the plan first checks that its ids are stable."""
     reading = await runner.reading()
-    outcome: Outcome = await runner.drive(read_list(reading))
+    outcome: list_read.Outcome = await runner.drive(read_list(reading))
     if reading.cursor and runner.buffer.changes.inserted:
         return await runner.drive(identity.look_last(await runner.reading(), outcome))
     return outcome

@@ -166,9 +166,9 @@ def _private_steps(settings: Settings) -> tuple[list[ForgetPlan], Mapping[str, M
 def _rewrite_all(settings: Settings, plans: Sequence[ForgetPlan]) -> None:
     """Rewrite each file that stays, and remove each that is made again: these are the files that are searched."""
     rewrite(settings.warehouse.path)
-    for file in kept_files(settings):
-        if is_sqlite(file.path):
-            erase_remains(file.path)
+    for file in kept_files(settings).values():
+        if is_sqlite(file):
+            erase_remains(file)
     for plan in plans:
         rewrite_log(settings.dashboard.audit, plan.person.ids, plan.pseudonym or "")
     for folder in derived_folders(settings):

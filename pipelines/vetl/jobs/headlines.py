@@ -62,7 +62,6 @@ def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _headline(row: Mapping[str, Any]) -> Headline:
-    """Return a headline as it is kept."""
     fact = Fact(
         row["practice_id"], row["shape"], row["counted"], row["part"], row["since"], row["until"], row["value"],
         row["usual"], row["cases"], row["of_cases"], float(row["people"]), row["distance"],
@@ -72,7 +71,6 @@ def _headline(row: Mapping[str, Any]) -> Headline:
 
 
 def _row(one: Headline, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the columns of a headline."""
     fact = asdict(one.fact)
     hours = one.fact.hours or (None, None)
     return {

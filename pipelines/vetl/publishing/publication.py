@@ -15,7 +15,6 @@ from secrets import token_hex
 
 import duckdb
 
-from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import DIGESTS, SCHEMAS, SharedWords, Treatments, is_weak_key, schema_of
 from vetl.publishing import digests
@@ -162,7 +161,7 @@ def _publish(
     usual = {"temp_directory": f"{private}.tmp", "memory_limit": memory_for_marts()}
     with closing(duckdb.connect(config={**usual, **limits})) as connection:
         attach_private(connection, private)
-        refuse_newer(connection, bundled.migrations())
+        refuse_newer(connection)
         there = marts_of(connection)
         marts = {name: columns for name, columns in there.items() if name in masking.columns}
         if not marts:

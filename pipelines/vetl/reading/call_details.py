@@ -17,20 +17,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from vetl.core import steps
 from vetl.core.errors import RequestRefused, TooSlow
 from vetl.core.list_read import Reading
 from vetl.core.pages import Row, Window, WindowKind, instant
-from vetl.core.steps import (
-    AttachDetails,
-    CallsHere,
-    CallsPerDay,
-    DaysLackingDetails,
-    Flush,
-    MergeRows,
-    Plan,
-    SideBySide,
-    do,
-)
 from vetl.core.zones import contradiction, pairs
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
@@ -68,7 +58,7 @@ class _Listed(NamedTuple):
 
 def attach(
     reading: Reading, today: date, *, daily: bool, tried: dict[date, int], shared: SharedDays
-) -> Plan[Attached]:
+) -> steps.Plan[Attached]:
     """Attach details to the days that lack them; `tried` counts the calls that the JSON list does not contain.
 
     The last 35 days are read at once, and older days once a day within the budget of `phone_calls.details_budget`
@@ -85,11 +75,13 @@ def attach(
 
 def _attach(
     reading: Reading, today: date, tried: dict[date, int], shared: SharedDays, *, daily: bool
-) -> Plan[Attached]:
+) -> steps.Plan[Attached]:
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
     every_day = reading.reconcile != "no"
-    lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
+    lacking = yield from steps.do(
+        (steps.CallsPerDay if every_day else steps.DaysLackingDetails)(start, today + DAY)
+    )
     days = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
     ids = yield from _look_at_ids(reading, days, daily=daily)
     if ids.verdict == "changing":
@@ -98,15 +90,15 @@ def _attach(
     if daily and reading.details == "recent":
         yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)), shared)
         yield from _attach_days(reading, (yield from _older(reading, recent)), shared)
-    yield Flush()
-    still = yield from do(DaysLackingDetails(start, today + DAY))
+    yield steps.Flush()
+    still = yield from steps.do(steps.DaysLackingDetails(start, today + DAY))
     tried.clear()
     tried.update(still)
     unexplained = sum(still.values())
     if not unexplained:
         return Attached(doubt=doubt, zone_checked=bool(listed))
     zone_doubt = (yield from _zone_doubt(reading, listed)) if listed else None
-    calls = sum((yield from do(CallsPerDay(start, today + DAY))).values())
+    calls = sum((yield from steps.do(steps.CallsPerDay(start, today + DAY))).values())
     note = f"{unexplained} of {calls} calls have no counterpart in the JSON list yet"
     if ENOUGH <= calls == unexplained:
         doubt = doubt or f"{note}; {WITHOUT_IDS}"
@@ -114,17 +106,17 @@ def _attach(
     return Attached(notes, doubt, zone_checked=bool(listed), zone_doubt=zone_doubt)
 
 
-def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
+def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> steps.Plan[str | None]:
     """Return the evidence of the latest calls in the JSON list against the configured time zone, if any."""
     # In a wrong zone a call is stored hours before or after its time, perhaps on the day before or after its own.
     times = [at.astimezone(reading.time_zone).date() for row in listed if (at := instant(row.get("created_at")))]
     if not times:
         return None
-    here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
+    here = yield from steps.do(steps.CallsHere(min(times) - DAY, max(times) + DAY))
     return contradiction(reading.time_zone.key, pairs(listed, here))
 
 
-def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
+def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> steps.Plan[Identity]:
     """Check whether calls of the JSON list keep their ids: once a day, and if that is not known."""
     if not days or (reading.capabilities.get(IDS) == "stable" and not daily):
         return Identity()
@@ -135,24 +127,24 @@ def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> 
         return (yield from look(conventions(reading), replace(window, start=window.end)))
 
 
-def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
+def _repeated_hours(reading: Reading, recent: date) -> steps.Plan[dict[date, int]]:
     """Return older days that lack details and have one hour twice, which the CSV does not distinguish."""
     days: dict[date, int] = {}
     day = reading.history_start
     while day < recent:
         if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
-            lacking = yield from do(DaysLackingDetails(day, day))
+            lacking = yield from steps.do(steps.DaysLackingDetails(day, day))
             days.update(lacking)
         day += DAY
     return days
 
 
-def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
+def _older(reading: Reading, recent: date) -> steps.Plan[dict[date, int]]:
     """Return older days that lack details, the newest first, within the budget."""
     # The first sync leaves them to the next day, because a user waits for it.
     if DaysCursor.model_validate(reading.cursor).recent_on is None:
         return {}
-    lacking = yield from do(DaysLackingDetails(reading.history_start, recent - DAY))
+    lacking = yield from steps.do(steps.DaysLackingDetails(reading.history_start, recent - DAY))
     budget = reading.details_budget
     chosen: dict[date, int] = {}
     for day in sorted(lacking, reverse=True):
@@ -163,11 +155,11 @@ def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     return chosen
 
 
-def _attach_days(reading: Reading, days: Mapping[date, int], shared: SharedDays) -> Plan[_Listed]:
+def _attach_days(reading: Reading, days: Mapping[date, int], shared: SharedDays) -> steps.Plan[_Listed]:
     """Read the details of days and attach them; return the rows of the last window, and the first doubt."""
     json, windows = conventions(reading), _packed(days)
-    read = yield from do(
-        SideBySide([_read_window(json, window, shared, last=window is windows[-1]) for window in windows])
+    read = yield from steps.do(
+        steps.SideBySide([_read_window(json, window, shared, last=window is windows[-1]) for window in windows])
     )
     return _Listed(read[-1].rows if read else (), next((listed.doubt for listed in read if listed.doubt), None))
 
@@ -192,7 +184,7 @@ def _packed(days: Mapping[date, int]) -> list[Window]:
     return [Window(first, last) for first, last in windows]
 
 
-def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, last: bool) -> Plan[_Listed]:
+def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, last: bool) -> steps.Plan[_Listed]:
     """Read a window and attach its rows; read halves if it is not whole, refused or too slow."""
     first, final = window.start, window.end
     assert isinstance(first, date)
@@ -202,7 +194,7 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     with suppress(RequestRefused, TooSlow):
         done = yield from _read_pass(json, window, shared)
         if done.whole:
-            yield AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))
+            yield steps.AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))
             return _Listed(done.rows if last else ())
         del done  # the rows of a pass that proves nothing take memory while the halves are read
     middle = date.fromordinal((first.toordinal() + final.toordinal()) // 2)
@@ -211,7 +203,7 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     return _Listed(later.rows, earlier.doubt or later.doubt)
 
 
-def _read_day(json: QueryConventions, day: date, shared: SharedDays, *, last: bool) -> Plan[_Listed]:
+def _read_day(json: QueryConventions, day: date, shared: SharedDays, *, last: bool) -> steps.Plan[_Listed]:
     window = Window(day, day)
     done = yield from _read_pass(json, window, shared)
     rows, evidence = done.rows, certificate(done, WindowKind.DETAILS)
@@ -219,13 +211,13 @@ def _read_day(json: QueryConventions, day: date, shared: SharedDays, *, last: bo
         crowded = yield from read_crowded(replace(json, lenient=shared.lies), window, WindowKind.DETAILS)
         rows, evidence = crowded.rows, crowded.evidence
     if not evidence.certified:
-        yield MergeRows((), evidence.finished, certificate=evidence)
+        yield steps.MergeRows((), evidence.finished, certificate=evidence)
         return _Listed(doubt=f"{day}: the list by ids is not whole ({evidence.reason}); {WITHOUT_IDS}")
-    yield AttachDetails(rows, day, day, certificate=evidence)
+    yield steps.AttachDetails(rows, day, day, certificate=evidence)
     return _Listed(rows if last else ())
 
 
-def _read_pass(json: QueryConventions, window: Window, shared: SharedDays) -> Plan[Pass]:
+def _read_pass(json: QueryConventions, window: Window, shared: SharedDays) -> steps.Plan[Pass]:
     done = yield from read_pass(replace(json, lenient=shared.lies), window)
     shared.lies = shared.lies or bool(done.lie)
     return done

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from vetl import bundled
 from vetl.core.errors import VetlError, WarehouseError, is_of_a_full_disk
 from vetl.core.text import utc_seconds
 from vetl.endpoints import RECEIVED
@@ -198,31 +199,31 @@ class Snapshot:
     run: dict[str, Any] | None = None
 
 
-def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
+def read_snapshot(warehouse: Path) -> Snapshot | None:
     """Return the last snapshot; `None` before the first sync."""
     document = read_note(warehouse, "status")
     if document is None:
         return None
     try:
-        _refuse(warehouse, document["migration"], migrations)
+        _refuse(warehouse, document["migration"])
         lists = _LISTS.validate_python(document["lists"])
         return Snapshot(lists, document["written_at"], document["run"])
     except (ValueError, LookupError, TypeError):
         raise WarehouseError(f"{notes_file(warehouse)}: the status cannot be read; run `vetl sync`") from None
 
 
-def refuse_newer(warehouse: Path, migrations: Path) -> None:
+def refuse_newer(warehouse: Path) -> None:
     """Refuse a file of a newer vetl before it is opened without a migration.
 
     Each vetl that migrates a file replaces its snapshot, so the snapshot names the last migration.
     """
     document = read_note(warehouse, "status")
     if isinstance(document, dict):
-        _refuse(warehouse, str(document.get("migration")), migrations)
+        _refuse(warehouse, str(document.get("migration")))
 
 
-def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:
-    if not (migrations / f"{migration}.sql").exists():
+def _refuse(warehouse: Path, migration: str) -> None:
+    if not (bundled.migrations() / f"{migration}.sql").exists():
         raise WarehouseError(
             f"{warehouse}: the warehouse is newer than this vetl (it has {migration}): upgrade vetl"
         )

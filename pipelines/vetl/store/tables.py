@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 
+from vetl import bundled
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
@@ -143,11 +144,11 @@ FIRST = "0001_control"
 """The migration that creates a new file."""
 
 
-def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, ...]:
+def migrate(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """Apply missing migrations, each in a transaction of its own, and return their names."""
-    migrations = {file.stem: file for file in sorted(folder.glob("[0-9]*.sql"))}
+    migrations = _shipped()
     if not migrations:
-        raise WarehouseError(f"{folder}: there are no migrations here; is vetl installed whole?")
+        raise WarehouseError(f"{bundled.migrations()}: there are no migrations here; is vetl installed whole?")
     applied = _applied(connection)
     _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
@@ -162,9 +163,13 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     return missing
 
 
-def refuse_newer(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def refuse_newer(connection: duckdb.DuckDBPyConnection) -> None:
     """Check a file that is only read and not migrated."""
-    _refuse_newer(_applied(connection) - {file.stem for file in folder.glob("[0-9]*.sql")})
+    _refuse_newer(_applied(connection) - _shipped().keys())
+
+
+def _shipped() -> dict[str, Path]:
+    return {file.stem: file for file in sorted(bundled.migrations().glob("[0-9]*.sql"))}
 
 
 def _refuse_newer(unknown: set[str]) -> None:

@@ -6,7 +6,8 @@ It has what a sync needs. Other work, such as forgetting, is done by functions t
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -15,7 +16,6 @@ from typing import Any, Protocol, Self
 
 import duckdb
 
-from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Practice
@@ -113,6 +113,17 @@ MEMORY_FREED_AFTER = 50_000
 """Written rows after which the memory limit is updated, which takes 2 ms."""
 
 
+@dataclass(slots=True)
+class RunRow:
+    """The row of a run in `control.runs`, to which the run adds how it ends."""
+
+    id: str
+    exit_code: int = 1
+    summary: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source_clock: datetime | None = None
+    """The platform's clock. The last one is the "now" of the marts."""
+
+
 class Warehouse:
     """An open warehouse, as a context manager. Threads may share it; it serves them one at a time."""
 
@@ -145,7 +156,7 @@ class Warehouse:
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with as_vetl_errors(path):
-                migrated = migrate(connection, bundled.migrations())
+                migrated = migrate(connection)
                 watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
@@ -200,6 +211,26 @@ class Warehouse:
             state.keep_attempts(self._connection, run_id, summary.get("results", ()))
         self._status.run_changed()
         self.write_status()
+
+    @contextmanager
+    def run(
+        self, command: str, practices: Sequence[Practice], started: datetime | None = None
+    ) -> Generator[RunRow]:
+        """Store the practices, and record a run of a command: its beginning, and its end in any case."""
+        started = started or datetime.now(UTC)
+        run = RunRow(new_run_id(started))
+        self.set_practices(practices)
+        self.start_run(run.id, started, command)
+        try:
+            yield run
+        finally:
+            self.finish_run(run.id, source_clock=run.source_clock, exit_code=run.exit_code, summary=run.summary)
+
+    def last_clock(self) -> datetime | None:
+        """Return the platform's clock at the last run that reached it."""
+        with self.reading():
+            [(last,)] = self._connection.execute("select max(source_clock) from control.runs").fetchall()
+            return last
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Commit the work of one list, see `commit_all`."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -247,38 +246,34 @@ def _approved(settings: Settings, ledger: Ledger, digest: str) -> ActData:
 async def _apply(
     settings: Settings, ledger: Ledger, client: PartnerClient, warehouse: Warehouse, data: ActData, digest: str
 ) -> ApplyResult:
-    started = utc_now()
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     async with client:
         signed_in, begun = await client.sign_in(), time.monotonic()
 
         def clock() -> datetime:
             return signed_in + timedelta(seconds=time.monotonic() - begun)
 
-        async def read(practice_id: str) -> TasksRead:
-            return await _read_tasks(settings, client, warehouse, run_id, practice_id, clock())
+        # No source clock is recorded: the "now" of the marts is that of the last sync.
+        with warehouse.run("act apply", settings.practices) as run:
 
-        platform = ActPlatform(
-            desk=lambda practice_id: PartnerPractice(client, practice_id),
-            read_tasks=read,
-            clock=clock,
-            obstacle=lambda: _obstacle(ActSettings.of(settings)),
-        )
-        warehouse.set_practices(settings.practices)
-        warehouse.start_run(run_id, started, "act apply")
-        result = ApplyResult()
-        exit_code = 1
-        try:
+            async def read(practice_id: str) -> TasksRead:
+                return await _read_tasks(settings, client, warehouse, run.id, practice_id, clock())
+
+            platform = ActPlatform(
+                desk=lambda practice_id: PartnerPractice(client, practice_id),
+                read_tasks=read,
+                clock=clock,
+                obstacle=lambda: _obstacle(ActSettings.of(settings)),
+            )
             rules, zones = ActSettings.of(settings), _zones(settings.practices)
             applier = Applier(ledger, platform, rules, zones, data.requests, data.facts, digest)
             result = applier.result
-            await applier.apply()
-            exit_code = result.exit_code
+            try:
+                await applier.apply()
+                run.exit_code = result.exit_code
+            finally:
+                run.summary = result.counts
+                mirror(warehouse, ledger.entries())
             return result
-        finally:
-            # No source clock: the "now" of the marts is that of the last sync.
-            mirror(warehouse, ledger.entries())
-            warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=result.counts)
 
 
 async def _read_tasks(
