@@ -248,6 +248,8 @@ async def _apply(
 ) -> ApplyResult:
     async with client:
         signed_in, begun = await client.sign_in(), time.monotonic()
+        rules, zones = ActSettings.of(settings), _zones(settings.practices)
+        are_local = settings.partner.times_without_offset == "practice"
 
         def clock() -> datetime:
             return signed_in + timedelta(seconds=time.monotonic() - begun)
@@ -259,12 +261,13 @@ async def _apply(
                 return await _read_tasks(settings, client, warehouse, run.id, practice_id, clock())
 
             platform = ActPlatform(
-                desk=lambda practice_id: PartnerPractice(client, practice_id),
+                desk=lambda practice_id: PartnerPractice(
+                    client, practice_id, local_times=zones[practice_id] if are_local else None
+                ),
                 read_tasks=read,
                 clock=clock,
                 obstacle=lambda: _obstacle(ActSettings.of(settings)),
             )
-            rules, zones = ActSettings.of(settings), _zones(settings.practices)
             applier = Applier(ledger, platform, rules, zones, data.requests, data.facts, digest)
             result = applier.result
             try:

@@ -14,7 +14,7 @@ import polars as pl
 
 from vetl.core.endpoint import columns_of
 from vetl.core.pages import Row
-from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, YES_NO, Cell, unhumanise
+from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, NO_VALUE, YES_NO, Cell, unhumanise
 from vetl.partner.models import PhoneCall
 from vetl.store.connection import literal
 from vetl.store.context import Commit
@@ -127,13 +127,13 @@ def _each_once(read: Callable[[str], Any], dtype: pl.DataType) -> Callable[[pl.S
 
 def _yes_no(text: str) -> bool | None:
     word = text.strip().lower()
-    if word and word not in YES_NO:
+    if word not in NO_VALUE and word not in YES_NO:
         raise _Unreadable
     return YES_NO.get(word)
 
 
 def _seconds(text: str) -> int | None:
-    if not text.strip():
+    if text.strip().lower() in NO_VALUE:
         return None
     matched = _DURATION.match(text.strip())
     if matched is None:
