@@ -70,7 +70,8 @@ def explain(
     code = 0 if found.agrees else 1
     if as_json:
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        terminal.print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
+        private = {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
+        terminal.print_json({"exit_code": code, **asdict(found), "rows": rows, **private})
     elif style == "csv":
         terminal.print_csv(found.columns, found.rows)
     else:
@@ -125,10 +126,6 @@ def _of_the_private_file(
         say(f"the reads are not shown: {busy}")
         return [], []
     return reads, moved
-
-
-def _documents(reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> dict[str, Any]:
-    return {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - the value of any column

@@ -48,7 +48,7 @@ def check_range(knowledge: ListKnowledge) -> Findings:
         start = yield from _no_start(knowledge)
         if start.state == "contradicts":
             return [start]
-        return [start, (yield from check_end(knowledge, configured.end))]
+        return [start, (yield from check_end(knowledge))]
     if not whole.total_count:
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
@@ -58,7 +58,7 @@ def check_range(knowledge: ListKnowledge) -> Findings:
     if knowledge.most_days:
         evidence += f"; a range of more than {knowledge.most_days} days is refused"
     start = knowledge.name_finding("start", configured.start, evidence)
-    return [start, (yield from check_end(knowledge, configured.end))]
+    return [start, (yield from check_end(knowledge))]
 
 
 def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
@@ -155,9 +155,10 @@ def _ahead(reading: Reading, name: str, bounds: Bounds, *, refuses_future: bool)
         yield {**start, PARTNERS[name]: format_bound(end, bounds)}
 
 
-def check_end(knowledge: ListKnowledge, configured: str) -> Plan[Finding]:
+def check_end(knowledge: ListKnowledge) -> Plan[Finding]:
     """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
-    is_shown, names = knowledge.has_shown_names, probes.candidates((configured,), PARTNERS.values())
+    is_shown, configured = knowledge.has_shown_names, knowledge.names.end
+    names = probes.candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
     partner = () if is_shown else (PARTNERS.get(knowledge.names.start, configured),)
     likely = probes.candidates((configured,), (name for name in knowledge.whole if name not in start), partner)

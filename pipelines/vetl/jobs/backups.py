@@ -27,12 +27,10 @@ from vetl.jobs.dbt_process import state_folder
 from vetl.publishing import contacts, copies, retention
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
+from vetl.store import drafts, sqlite_file, writer_lock
 from vetl.store.connection import attached
-from vetl.store.drafts import draft_for, remove_leftovers, replace_text
 from vetl.store.file_header import what_is_wrong
-from vetl.store.sqlite_file import copy_whole, is_sqlite, is_whole, sync_to_disk
 from vetl.store.warehouse import existing, writing
-from vetl.store.writer_lock import restore_mark
 
 _NO_DATA = (".lock", ".tmp", ".dbt", ".wal", ".restoring", "-wal", "-shm", "-journal")
 """Ends of names beside the private file: locks, drafts, dbt's state, logs."""
@@ -207,7 +205,7 @@ def _begin(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     (folder / _MARK).touch(OWNER_ONLY)
-    remove_leftovers(folder / MANIFEST)
+    drafts.remove_leftovers(folder / MANIFEST)
     for name in there:
         if name != _MARK and (folder / name).is_file():
             (folder / name).unlink()
@@ -215,9 +213,9 @@ def _begin(folder: Path) -> None:
 
 def _copied(name: str, file: Path, folder: Path) -> BackedUpFile:
     target, status = folder / name, file.stat()
-    if is_sqlite(file):
+    if sqlite_file.is_sqlite(file):
         # Other processes may write it at this moment: the receiver, the dashboard.
-        copy_whole(file, target)
+        sqlite_file.copy_whole(file, target)
         target.chmod(OWNER_ONLY)
     else:
         copy_bytes(file, target)
@@ -244,7 +242,7 @@ def _hash(file: Path) -> tuple[int, str]:
 
 def _finish(backup: Backup) -> None:
     """Write the manifest in one rename, after everything else is on the disk."""
-    sync_to_disk(backup.folder)
+    sqlite_file.sync_to_disk(backup.folder)
     document = {
         "format": FORMAT,
         "vetl": backup.vetl,
@@ -252,8 +250,8 @@ def _finish(backup: Backup) -> None:
         "sha256": _digest(backup.files),
         "files": [asdict(file) for file in backup.files],
     }
-    replace_text(backup.folder / MANIFEST, json.dumps(document, indent=2) + "\n")
-    sync_to_disk(backup.folder)
+    drafts.replace_text(backup.folder / MANIFEST, json.dumps(document, indent=2) + "\n")
+    sqlite_file.sync_to_disk(backup.folder)
 
 
 def _digest(files: Sequence[BackedUpFile]) -> str:
@@ -280,7 +278,7 @@ def restore(settings: Settings, folder: Path) -> Restored:
         stayed = {
             name: file
             for name, file in kept_files(settings).items()
-            if name.endswith(STAYS) and (file.suffix != ".sqlite" or is_whole(file))
+            if name.endswith(STAYS) and (file.suffix != ".sqlite" or sqlite_file.is_whole(file))
         }
         targets = {file: _target(settings, backup, file) for file in backup.files if file.name not in stayed}
         try:
@@ -302,17 +300,17 @@ def _target(settings: Settings, backup: Backup, file: BackedUpFile) -> Path:
 
 def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Path], stayed: set[str]) -> None:
     path = settings.warehouse.path
-    with ExitStack() as drafts:
+    with ExitStack() as stack:
         ready: dict[Path, Path] = {}
         for file, target in targets.items():
-            ready[target] = drafts.enter_context(draft_for(target))
+            ready[target] = stack.enter_context(drafts.draft_for(target))
             copy_bytes(backup.folder / file.name, ready[target])
             with suppress(PermissionError):  # a group that this account is not in
                 os.chown(ready[target], -1, file.group)
             ready[target].chmod(file.mode)
-        mark = restore_mark(path)
-        replace_text(mark, json.dumps({"folder": str(backup.folder)}))
-        sync_to_disk(mark.parent)
+        mark = writer_lock.restore_mark(path)
+        drafts.replace_text(mark, json.dumps({"folder": str(backup.folder)}))
+        sqlite_file.sync_to_disk(mark.parent)
         for name, file in kept_files(settings).items():
             if name not in stayed and file not in ready:
                 file.unlink()
@@ -324,7 +322,7 @@ def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Pat
         for made_again in (state_folder(path), copies.parquet_folder(settings.warehouse.published)):
             shutil.rmtree(made_again, ignore_errors=True)
         for place in {target.parent for target in ready}:
-            sync_to_disk(place)
+            sqlite_file.sync_to_disk(place)
         mark.unlink()
 
 

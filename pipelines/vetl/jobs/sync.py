@@ -15,7 +15,7 @@ from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.core.pages import instant
-from vetl.core.zones import zone
+from vetl.core.zones import Times, TimesWithoutOffset, zone
 from vetl.endpoints import PHONE_CALLS, REGISTRY
 from vetl.engine.runner import Order, Run, sync
 from vetl.partner.account import AcceptedCredentials
@@ -97,7 +97,7 @@ async def _sync(
             raise
         with recorded(place.path, "sync", command), warehouse, warehouse.run(command, configured) as row:
             row.source_clock = clock
-            row.source_clock, doubt = await believed_clock(client, order.practices, clock, warehouse.last_clock())
+            row.source_clock, doubt = await believed_clock(client, order, clock, warehouse.last_clock())
             run = Run(row.id, order, client, warehouse, parse_calls, row.source_clock, progress)
             result = replace(
                 await sync(run),
@@ -120,10 +120,13 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
 
 
 def _notes(client: PartnerClient, practices: Sequence[Practice]) -> Iterator[str]:
-    """Yield a line if tokens last for few requests only, and one for each zone in which DuckDB has other rules."""
+    """Yield a line about many sign-ins, and one for each zone in which DuckDB has other rules."""
     sign_ins, requests = client.total.sign_ins, client.total.requests
     if sign_ins > USUAL_SIGN_INS and requests <= sign_ins * REQUESTS_OF_A_TOKEN:
-        yield f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses"
+        seen, unused = "the platform's tokens last for a few uses", client.tokens_never_accepted
+        if 2 * unused >= sign_ins:
+            seen = f"the platform rejected {unused} new tokens; it may accept one only some time after the sign-in"
+        yield f"signed in {sign_ins} times for {requests} requests: {seen}"
     zones = [practice.time_zone for practice in practices]
     start = min(practice.history_start for practice in practices)
     yield from (instants.doubt(zone, spans) for zone, spans in instants.differences(zones, start).items())
@@ -187,7 +190,7 @@ def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], c
 
 
 async def believed_clock(
-    client: PartnerClient, practices: Sequence[Practice], clock: datetime, last: datetime | None
+    client: PartnerClient, order: Order, clock: datetime, last: datetime | None
 ) -> tuple[datetime, str | None]:
     """Return the plausible time of the platform, and a line if the platform's clock shows another time.
 
@@ -200,10 +203,10 @@ async def believed_clock(
         return clock, None
     if last is not None:
         client.clock.support(last)
-    for practice in practices:
+    for practice in order.practices:
         if client.clock.bounded(shown) == shown:
             return shown, None
-        newest = await _newest_call(client, practice.id, shown)
+        newest = await _newest_call(client, practice, order.times_without_offset, shown)
         if newest is not None:
             client.clock.support(newest)
     believed = client.clock.bounded(shown)
@@ -217,13 +220,16 @@ async def believed_clock(
     )
 
 
-async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
+async def _newest_call(
+    client: PartnerClient, practice: Practice, setting: TimesWithoutOffset | None, platform_time: datetime
+) -> datetime | None:
     """Return the begin of the newest call of the last days before the platform's time, if there is one."""
     first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
     try:
-        page = await client.page(practice_id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
+        page = await client.page(practice.id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
     except VetlError:
         return None
-    times = [at for row in page.rows if (at := instant(row.get("created_at"))) is not None]
-    return max((at for at in times if at <= platform_time), default=None)
+    times = Times.of(PHONE_CALLS.record, setting, practice.time_zone)
+    begun = [at for row in page.rows if (at := instant(times.read(row).get("created_at"))) is not None]
+    return max((at for at in begun if at <= platform_time), default=None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import NotFound, VetlError
+from vetl.core.errors import NotFound, PracticeRefused, VetlError
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords, Save
@@ -155,6 +155,9 @@ class CatchUp:
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
         """Get these ids; raise if the sign-in or the practice is refused, or there are too many requests."""
         found = await self.source.records(practice_id, endpoint.path_of(practice_id), ids)
+        refused = [row for row in found.values() if isinstance(row, PracticeRefused)]
+        if refused and len(refused) == len(found):
+            raise refused[0]
         times = self.warehouse.times(practice_id, endpoint)
         return Answers(
             rows=[times.read(row) for row in found.values() if isinstance(row, Mapping)],
