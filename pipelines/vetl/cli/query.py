@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, groupby, islice
@@ -21,7 +21,7 @@ from vetl.cli.terminal import count, json_of, mention, print_csv, print_json, pr
 from vetl.core.errors import VetlError, WrongUse
 from vetl.core.text import markdown, nearest, printable, text
 from vetl.figures.catalogue import statement_of, tables_by_subject, worked_questions
-from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed, tables_and_columns
+from vetl.publishing.statements import RowStream, columns_of, previewed, query_to_parquet, reading, streamed
 from vetl.settings import load_settings, require_settings
 from vetl.store.notes import refuse_newer
 
@@ -235,7 +235,8 @@ def prompt(file: Path, style: Format, *, as_json: bool) -> None:
     """Run statements until the end of input. If a statement fails, print its error and continue."""
     import readline  # noqa: PLC0415 - not needed for one statement
 
-    marts = tables_and_columns(file)
+    with reading(file) as read:
+        marts = columns_of(read)
     mention(f"{short(file)}, read-only; end a statement with ; type .help for help, exit to leave")
     history = _history()
     questions = [question.name for question in worked_questions()]
@@ -286,7 +287,7 @@ class Conversation:
     """
 
     file: Path
-    marts: dict[str, list[str]]
+    marts: Mapping[str, Collection[str]]
     style: Format
     as_json: bool
     as_lines: bool = False
@@ -324,7 +325,7 @@ class Conversation:
         for subject, tables in groupby(known, key=itemgetter(0)):
             print_table(subject, ("table", "one row for each"), [(name, words) for _, name, words in tables])
 
-    def _columns(self, mart: str) -> list[str]:
+    def _columns(self, mart: str) -> Collection[str]:
         columns = self.marts.get(mart.rpartition(".")[2])
         if columns is None:
             raise WrongUse(f".columns {mart}: there is no such mart{nearest(mart, self.marts)}")

@@ -254,6 +254,8 @@ def test_a_copied_act_stays_as_it_was_if_the_ledger_is_lost(world: ActWorld) -> 
     world.build(unbooked(2))
     world.plan_and_apply()
     acts = "select episode_id, state, task_id, planned_at, approved_by from control.acts order by all"
+    with duckdb.connect(world.settings.warehouse.path) as connection:
+        connection.execute("delete from control.acts")  # as if the file was busy when the acts were applied
     mirror_ledger(world.settings)
     before = ask(world.settings.warehouse.path, acts)
     assert [row[:2] for row in before] == [("call:c-0", "made"), ("call:c-1", "made")]
@@ -266,7 +268,7 @@ def test_a_copied_act_stays_as_it_was_if_the_ledger_is_lost(world: ActWorld) -> 
 
     mirror_ledger(world.settings)
 
-    assert set(before) <= set(ask(world.settings.warehouse.path, acts))
+    assert ask(world.settings.warehouse.path, acts)[:2] == before
     assert ("acts",) in ask(world.settings.warehouse.path, "select table_name from control.changes")
 
 

@@ -125,7 +125,6 @@ def read_act_data(
 
 
 def _zones(practices: Sequence[Practice]) -> dict[str, str]:
-    """Return the time zone of each practice."""
     return {practice.id: practice.time_zone for practice in practices}
 
 
@@ -208,7 +207,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     return plan
 
 
-def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyResult:
+def apply_acts(settings: Settings, digest: str) -> ApplyResult:
     """Apply a plan by its digest, or go on with it. One applier at a time, and no sync beside it.
 
     Raise `ConfigurationError` if acting is off or stopped, or the credentials are refused, `LedgerError` if
@@ -224,18 +223,18 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
         raise ConfigurationError(f"acting is stopped by {cause}; nothing is sent")
     existing(settings.warehouse)
     with writing(settings.warehouse), Ledger.open(rules.ledger) as ledger:
-        data = _approved(settings, ledger, digest, now)
+        data = _approved(settings, ledger, digest)
         client = partner_client(settings)
         with opened(settings.warehouse) as warehouse:
             return asyncio.run(_apply(settings, ledger, client, warehouse, data, digest))
 
 
-def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActData:
+def _approved(settings: Settings, ledger: Ledger, digest: str) -> ActData:
     """Return the data that the plan is applied to. A plan that was approved before is gone on with."""
     saved = ledger.plan(digest)
     if saved is None:
         raise WrongUse(f"{digest}: no such plan was made with this ledger; `vetl act plan` makes one")
-    data = read_act_data(settings, saved.practices, ledger.entries(), now())
+    data = read_act_data(settings, saved.practices, ledger.entries(), utc_now())
     if saved.approved_at is None:
         plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
         if plan.digest != digest:
@@ -275,7 +274,7 @@ async def _apply(
                 await applier.apply()
                 run.exit_code = result.exit_code
             finally:
-                run.summary = {"sent": result.sent, "adopted": result.adopted, "unknown": result.unknown}
+                run.summary = result.counts
                 mirror(warehouse, ledger.entries())
             return result
 
