@@ -21,7 +21,9 @@ from importlib.resources import files
 from typing import Any, Literal, Self
 from zoneinfo import TZPATH, ZoneInfo, reset_tzpath
 
-from vetl.core.endpoint import Endpoint, Kind
+from pydantic import BaseModel
+
+from vetl.core.endpoint import Endpoint, Kind, columns_of
 from vetl.core.pages import Row, instant
 
 _NO_PLACE = ("Factory", "localtime", "posixrules")
@@ -142,7 +144,12 @@ class Times:
     @classmethod
     def of(cls, endpoint: Endpoint, setting: TimesWithoutOffset | None, time_zone: str) -> Self:
         """Return the times of a list."""
-        instants = (column.name for column in endpoint.columns() if column.kind is Kind.INSTANT)
+        return cls.of_record(endpoint.record, setting, time_zone)
+
+    @classmethod
+    def of_record(cls, record: type[BaseModel], setting: TimesWithoutOffset | None, time_zone: str) -> Self:
+        """Return the times of rows of this model."""
+        instants = (column.name for column in columns_of(record) if column.kind is Kind.INSTANT)
         return cls(tuple(instants), setting, time_zone)
 
     def read(self, row: Row) -> Row:

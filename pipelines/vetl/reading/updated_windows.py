@@ -25,10 +25,10 @@ from datetime import datetime, timedelta
 
 from vetl.core import steps
 from vetl.core.endpoint import UpdatedWindows
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, TooSlow
 from vetl.core.list_read import Outcome, Reading, Result
 from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
-from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
+from vetl.discovery.conventions import SHORTEST_PART, SHOWS_LATEST, UNPROVEN_END, WITHOUT_END, QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading import coverage
 from vetl.reading.certified import Purpose, WindowOutcome, read_window
@@ -58,6 +58,9 @@ def read_updated_windows(
     through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(conventions, reading, through)
     tail = yield from _tail(conventions, reading, through)
+    hiding = yield from _hidden_behind_others(conventions, reading, strategy)
+    if hiding is not None:
+        return (yield from read_hidden(hiding, reading, strategy))
     doubts = list(closed.outcome.doubts)
     start = reading.local_midnight(reading.history_start)
     if strategy.derived_from is not None and reading.cursor:
@@ -101,11 +104,18 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
     sealed = covered.through(start)
     closed = _Closed(covered, covered)
     parts = [part for gap in due.spans for part in conventions.parts(*gap)]
-    for part in parts:
+    while parts:
+        part = parts.pop(0)
         settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
         try:
             closed = yield from _close(conventions, part, reading.margins.overlap, purpose, closed)
+        except TooSlow:
+            if part[1] - part[0] <= SHORTEST_PART:
+                raise
+            yield from steps.do(conventions.count(Window(through - reading.margins.overlap, through)))  # may raise
+            middle = (part[0] + (part[1] - part[0]) / 2).replace(microsecond=0)
+            parts[:0] = [(part[0], middle), (middle, part[1])]
         except RequestRefused as refusal:
             if conventions.most_days is None:
                 raise
@@ -150,11 +160,25 @@ def _close(
 
 
 def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> steps.Plan[WindowOutcome]:
-    """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
-    window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
-    wants_ids = reading.reconcile != "no"
-    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.shows_latest, wants_ids=wants_ids)
-    return (yield from read_window(conventions, window, purpose))
+    """Read from a little before the closed bound to a day ahead; the result may be certified or not.
+
+    If the server refuses ends in the future, either an end that it accepts or none may show more rows of today.
+    """
+    outcome, wants_ids, day = WindowOutcome(), reading.reconcile != "no", timedelta(days=1)
+    endless = Purpose(WindowKind.TAIL, hidden=True)
+    for start, end in conventions.parts(through, reading.now + day):
+        purpose = Purpose(WindowKind.TAIL, hidden=not conventions.shows_latest, wants_ids=wants_ids)
+        outcome += yield from read_window(conventions, Window(start - reading.margins.overlap, end), purpose)
+        endless = purpose if conventions.in_days else endless
+    if conventions.latest is not None and not conventions.endless:
+        other, end = replace(conventions, endless=True), reading.now + day
+        if conventions.in_days:
+            other, end = conventions, conventions.latest - day  # such an end is sent a day later
+        purpose = Purpose(WindowKind.TAIL, hidden=True) if conventions.in_days else endless
+        yield from read_window(other, Window(through - reading.margins.overlap, end), purpose)
+        if endless.shared.latest:
+            yield steps.Learnt(WITHOUT_END, SHOWS_LATEST, "without an end a row of the same minutes came")
+    return outcome
 
 
 def _vanished(
@@ -247,7 +271,7 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
 
 def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
     if conventions.end is not Result.IGNORED:
-        if conventions.latest is None or by_id:
+        if conventions.latest is None or conventions.endless or by_id:
             return ()
         refused = "an end in the future is refused, so a row that changes during a read looks like a deleted one"
         return (f"{reading.endpoint.name}: {refused}; deletions are not marked",)
@@ -270,10 +294,26 @@ def statuses_of(strategy: UpdatedWindows) -> tuple[str, ...]:
     return (strategy.derived_from, *strategy.final) if strategy.derived_from else ()
 
 
-def find_hidden(
+def _hidden_behind_others(
     conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
 ) -> steps.Plan[QueryConventions | None]:
-    """Return conventions with the name of the status filter if the list hides rows without it, else `None`."""
+    """Return the same as `find_hidden`, if rows of a status beyond the contract may make up for hidden ones."""
+    if not strategy.final or (reading.capabilities.get(CAPABILITY) == SHOWS and reading.reconcile == "no"):
+        return None
+    yield steps.Flush()
+    here = yield from steps.do(steps.StatusCounts())
+    if here.keys() <= set(statuses_of(strategy)):
+        return None
+    return (yield from find_hidden(conventions, reading, strategy, adds_up=False))
+
+
+def find_hidden(
+    conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows, *, adds_up: bool = True
+) -> steps.Plan[QueryConventions | None]:
+    """Return conventions with the name of the status filter if the list hides rows without it, else `None`.
+
+    `adds_up`: the totals by status are a proof if their sum is that of the list.
+    """
     known = reading.capabilities.get(CAPABILITY)
     is_due = known != SHOWS or reading.reconcile != "no"
     if not strategy.final or not is_due or conventions.status is Result.IGNORED:
@@ -286,7 +326,7 @@ def find_hidden(
             conventions = yield from find_status(reading, conventions)
             pages = yield from _count_by_status(conventions, reading, strategy)
         if pages is not None:
-            verdict = yield from _verdict(conventions, pages, strategy)
+            verdict = yield from _verdict(conventions, pages, strategy, adds_up=adds_up)
     except RequestRefused:
         verdict = None
     if verdict is not None and verdict != known:
@@ -310,11 +350,11 @@ def _count_by_status(
 
 
 def _verdict(
-    conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows
+    conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows, *, adds_up: bool
 ) -> steps.Plan[str | None]:
     """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
     by_status = [page for status, page in pages.items() if status != ANY_STATUS]
-    if sum(page.total_count for page in by_status) == pages[ANY_STATUS].total_count:
+    if adds_up and sum(page.total_count for page in by_status) == pages[ANY_STATUS].total_count:
         return SHOWS if all(pages[status].total_count for status in strategy.final) else None
     readers = [_is_shown(conventions, page) for page in by_status if page.total_count]
     are_shown = yield from steps.do(steps.SideBySide(readers))
