@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -169,6 +170,8 @@ def _write_vertical(stream: RowStream) -> None:
 
 def _array(stream: RowStream) -> Iterator[str]:
     """Yield the text of a JSON array with one object for each row."""
+    if twice := [name for name, times in Counter(stream.columns).items() if times > 1]:
+        raise WrongUse(f"two columns are called {twice[0]}; an object has one: name the other by `as`")
     objects = (dict(zip(stream.columns, row, strict=True)) for row in chain.from_iterable(stream.batches))
     yield "["
     yield from _with_commas(objects)
