@@ -304,14 +304,14 @@ def _days(years: list[Year]) -> list[Days]:
 
 def as_known(days: Days, today: int) -> Days:
     """Return the days as the marts have them in the morning of a day."""
-    known = days.through(today)
-    over = (np.arange(today + 1) < today)[:, None]
-    hours = {name: (some * over, whole * over) for name, (some, whole) in known.hours.items()}
-    shares = dict(known.shares)
-    for (measure, part), (some, whole) in known.shares.items():
-        old = np.arange(len(some)) < today - MATURES.get(measure, 0)
-        shares[measure, part] = some * old, whole * old
-    return Days(known.practice_id, known.first, shares, hours, known.weekday, known.is_closed)
+    end, place = today + 1, np.arange(today + 1)
+    over = (place < today)[:, None]
+    hours = {name: (some[:end] * over, whole[:end] * over) for name, (some, whole) in days.hours.items()}
+    shares = dict(days.shares)
+    for (measure, part), (some, whole) in days.shares.items():
+        old = place < today - MATURES.get(measure, 0)
+        shares[measure, part] = some[:end] * old, whole[:end] * old
+    return Days(days.practice_id, days.first, shares, hours, days.weekday[:end], days.is_closed[:end])
 
 
 def lines(days: list[Days], today: int, before: list[Headline]) -> list[Headline]:

@@ -31,6 +31,7 @@ ONLY_IMPORTER = {
     "uvicorn": ("addons/webhooks",),
     "argon2": ("cli/passwords.py",),
     "typst": ("addons/letters",),
+    "jinja2": ("addons/letters",),
     "sqlite3": (
         "store/sqlite_file.py",
         "receiving/inbox.py",
@@ -73,7 +74,7 @@ IMPORTS = {
     "reading": {"core", "discovery"},
     "endpoints": {"core", "partner"},
     "store": {"core", "partner", "endpoints", "bundled"},
-    "publishing": {"core", "endpoints", "store", "bundled"},
+    "publishing": {"core", "endpoints", "store"},
     "figures": {"bundled", "core", "endpoints", "store", "publishing"},
     "engine": {"core", "partner", "discovery", "reading", "endpoints"},
     "receiving": {"core", "partner", "endpoints", "store"},
@@ -102,7 +103,7 @@ IMPORTS = {
         "jobs",
         "hooks",
     },
-    "run": {"core", "settings", "store", "jobs", "forgetting", "bundled", "hooks"},
+    "run": {"core", "settings", "store", "jobs", "forgetting", "hooks"},
     "cli": {
         "core",
         "settings",
@@ -283,12 +284,13 @@ def test_the_hooks_of_an_addon_name_functions_that_are_there() -> None:
             )
 
 
-FILES_OF_A_SYNC = 73
+FILES_OF_A_SYNC = 70
 
 
 def test_a_sync_imports_few_files() -> None:
     """Whoever wants to understand a sync reads these files, and what is beside them does not matter to it."""
-    by_name = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in modules(PACKAGE)}
+    files = [path for path in modules(PACKAGE) if path.stat().st_size]  # in an empty one there is nothing to read
+    by_name = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in files}
     by_name = {name.removesuffix(".__init__"): path for name, path in by_name.items()}
     seen, todo = set[str](), ["vetl.jobs.sync"]
     while todo:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set as Abstra
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 from email.utils import formatdate
+from functools import partial
 from html import escape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -112,7 +113,8 @@ def send_mail(settings: AlertSettings, message: EmailMessage) -> None:
     message["Auto-Submitted"] = "auto-generated"  # no server answers that somebody is on holiday
     trusted = ssl.create_default_context()
     try:
-        with _connected(host, port, trusted) as server:
+        connect = partial(smtplib.SMTP_SSL, context=trusted) if port == _TLS_FROM_THE_START else smtplib.SMTP
+        with connect(host, port, timeout=_MAIL_SECONDS) as server:
             server.ehlo()
             if port != _TLS_FROM_THE_START and (server.has_extn("starttls") or not is_this_machine(host)):
                 server.starttls(context=trusted)
@@ -136,12 +138,6 @@ def send_mail(settings: AlertSettings, message: EmailMessage) -> None:
         raise NotDelivered(f"{host}:{port}: no connection to the mail server: {why}") from None
     if refused:
         raise NotDelivered(f"{host}:{port}: the mail server refuses {len(refused)} of the recipients")
-
-
-def _connected(host: str, port: int, context: ssl.SSLContext) -> smtplib.SMTP:
-    if port == _TLS_FROM_THE_START:
-        return smtplib.SMTP_SSL(host, port, timeout=_MAIL_SECONDS, context=context)
-    return smtplib.SMTP(host, port, timeout=_MAIL_SECONDS)
 
 
 _MOST_LINES = 20

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from vetl import bundled, hooks
+from vetl import hooks
 from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_full_disk
 from vetl.core.list_read import ReportProgress
 from vetl.forgetting.job import Forgetting, finish_forgettings
@@ -60,7 +60,7 @@ def run(settings: Settings, practices: Sequence[str] | None, reading: Reading) -
     treatments(settings.privacy)
     codes: list[int] = []
     with writing(settings.warehouse):
-        refuse_newer(settings.warehouse.path, bundled.migrations())
+        refuse_newer(settings.warehouse.path)
         for step in (
             forgotten,
             partial(synced, practices=practices, reading=reading),

@@ -63,7 +63,7 @@ lines = list(hooks.after_publication(settings))
 parts = {part.name: part for part in hooks.problems(settings, None, datetime.now(UTC))}
 print(json.dumps([
     lines[-1], parts["tally"].content, [problem.line for problem in parts["tally"].problems],
-    [file.name for file in kept_files(settings) if file.name == "tally"],
+    [name for name in kept_files(settings) if name == "tally"],
 ]))
 """
     published = published_once()

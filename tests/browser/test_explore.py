@@ -1,4 +1,4 @@
-"""Explore by mouse: a click on a bar filters the page, a second one shows the rows; views are kept."""
+"""Explore by mouse: a click on a bar filters the page, a second one shows the rows."""
 
 import csv
 import re
@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from playwright.sync_api import Page, expect
-from support.dashboard_browser import Visit, drawn, serving
+from support.dashboard_browser import Visit, drawn
 
 
 @pytest.fixture
@@ -60,23 +60,6 @@ def test_a_table_leaves_as_csv(visit: Visit, calls: Any) -> None:
     with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["direction"].lower(): int(row["calls"]) for row in rows} == dict(calls)
-
-
-def test_a_view_is_saved_and_opened_again(visit: Visit, published: Path, tmp_path: Path) -> None:
-    with serving(published, tmp_path) as running:
-        page = drawn(visit("/explore?metric=calls&only=direction%3Dinbound&period=90", at=running))
-        page.get_by_text("Saved views").click()
-        page.get_by_label("Name of this view").fill("Inbound, a quarter")
-        page.get_by_label("Name of this view").press("Enter")
-        page.get_by_role("button", name="Save this view").click()
-        expect(page.get_by_role("link", name="Inbound, a quarter")).to_be_visible()
-
-        again = drawn(visit("/explore", at=running))
-        again.get_by_text("Saved views").click()
-        again.get_by_role("link", name="Inbound, a quarter").click()
-        expect(again).to_have_url(re.compile("only=direction%3Dinbound"))
-        drawn(again)
-        expect(again.get_by_role("button", name=re.compile("Direction: Inbound"))).to_be_visible()
 
 
 MARKS = ".mark-rect path, .mark-symbol path"

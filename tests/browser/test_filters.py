@@ -1,6 +1,5 @@
 """Every filter by hand: the figures are those of the marts, and the address opens the same view."""
 
-import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -106,20 +105,3 @@ def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     expect(page.get_by_text("Page not found")).to_have_count(0)
     expect(page).to_have_url(re.compile(r":\d+/\?(practice=loc-001&period=7|period=7&practice=loc-001)$"))
-
-
-def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> None:
-    wanted, people = marts.execute(
-        "select wanted, count(*) from marts.call_back_list"
-        " where wanted is not null and reason not in ('declined', 'resolved') group by all"
-        " order by 2 desc, 1 limit 1"
-    ).fetchone()
-    page = drawn(visit(f"/call-back?wanted={wanted}"))
-    expect(page.get_by_text(f"{people} to call back")).to_be_visible()
-
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV").first.click()
-    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == people
-    assert len({row["wanted"] for row in rows}) == 1

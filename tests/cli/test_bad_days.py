@@ -15,8 +15,7 @@ from support.bad_days import DAYS, FULL_AT, PUBLISHED, WAREHOUSE, Site, at_work,
 from support.mart_builds import untested
 from support.practice_site import write_settings
 from support.sandbox_settings import enter
-from support.small_project import small_project
-from vetl import bundled
+from support.small_project import few_models
 from vetl.cli import app
 from vetl.store.notes import write_note
 
@@ -41,9 +40,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         "phone_calls",
         "staff_tasks",
     )
-    few = small_project(tmp_path_factory.mktemp("few-models"), *models)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "dbt_project", lambda: few)
+    with few_models(tmp_path_factory.mktemp("few-models"), *models):
         yield
 
 

@@ -177,7 +177,10 @@ def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
 
 @pytest.mark.parametrize(
     ("command", "saves"),
-    [("sync", True), ("lake export", True), ("webhooks drain", True), ("webhooks serve", False), ("query", False)],
+    [
+        *((command, True) for command in ("sync", "lake export", "webhooks drain", "quarantine retry")),
+        *((command, False) for command in ("webhooks serve", "quarantine list", "query")),
+    ],
 )
 def test_a_command_that_keeps_no_progress_names_none(command: str, *, saves: bool) -> None:
     message, code = app.of_interrupt([*command.split(), "--quiet"])

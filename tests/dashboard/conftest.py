@@ -27,6 +27,12 @@ def stale() -> Path:
     return published_stale_once()
 
 
+@pytest.fixture(scope="session")
+def file(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
+    return Path(shutil.copy(published, tmp_path_factory.mktemp("file")))
+
+
 @pytest.fixture
 def opened(published: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Provide a function that opens a page by its path and the other parts of its address."""

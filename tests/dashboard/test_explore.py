@@ -1,6 +1,5 @@
 """Explore: each figure is that of `vetl metric`, a filter holds for all of the page, rows are those counted."""
 
-import shutil
 import stat
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,12 +11,6 @@ from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Open, shown as text
 from vetl.figures.ask import MetricQuestion, ask, list_of
 from vetl.figures.explanation import rows_of_metric
-
-
-@pytest.fixture(scope="module")
-def file(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
-    return Path(shutil.copy(published, tmp_path_factory.mktemp("explore")))
 
 
 def value_of(file: Path, name: str, days: tuple[date, date], *where: str) -> str:

@@ -1,6 +1,5 @@
 """One label is one measure: on every page, in the letter, and in `vetl metric`."""
 
-import shutil
 from collections import Counter, defaultdict
 from datetime import date, timedelta
 from pathlib import Path
@@ -17,12 +16,6 @@ from vetl.figures.catalogue import Metric
 CLOSED = {"outreach, booked": timedelta(days=4)}
 """Figures that leave out the newest days."""
 WHERE = {"calls answered": ("direction=inbound",)}
-
-
-@pytest.fixture(scope="module")
-def file(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
-    return Path(shutil.copy(published, tmp_path_factory.mktemp("labels")))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from support.claim_checker import Witness
 from support.dagster_site import BIN, Site, site_of
 from support.lists import PAGED
 from support.processes import until
-from vetl import bundled
 from vetl.endpoints import REGISTRY
 from vetl.jobs.judgements import list_statuses
 from vetl.settings import load_settings
@@ -25,7 +24,7 @@ SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 
 def rows_told(warehouse: Path) -> int:
     """Return the number of rows that are committed so far."""
-    snapshot = read_snapshot(warehouse, bundled.migrations())
+    snapshot = read_snapshot(warehouse)
     return sum(item.rows for item in snapshot.lists) if snapshot else 0
 
 

@@ -14,7 +14,7 @@ from vetl.cli.app import execute
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.examination import Examined, Report
 from vetl.discovery.probes import Correction, Finding
-from vetl.jobs.checkup import mend
+from vetl.jobs.checkup import corrections_of, mend
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
 
@@ -173,7 +173,7 @@ def test_only_the_wrong_values_change(config: Path, written: str) -> None:
     before = HAS_THE_NAME[written].encode()
     config.write_bytes(before)
 
-    mend(config, report().corrections)
+    mend(config, corrections_of(report()))
 
     assert config.read_bytes() == before.replace(b"wrong", b"state").replace(CHICAGO.encode(), NEW_YORK.encode())
 
@@ -182,7 +182,7 @@ def test_only_the_wrong_values_change(config: Path, written: str) -> None:
 def test_a_name_that_was_not_there_comes_into_a_table_of_its_own(config: Path, written: str) -> None:
     config.write_text(LACKS_IT[written])
 
-    mend(config, report().corrections)
+    mend(config, corrections_of(report()))
 
     text = config.read_text()
     assert tomllib.loads(text)["partner"]["parameters"]["staff_tasks"] == {"status": "state"}
@@ -193,6 +193,6 @@ def test_a_practice_that_is_not_in_the_file_is_named_and_the_file_stays(config: 
     config.write_text(TABLE)
 
     with pytest.raises(ConfigurationError, match="practice loc-002 is not in this file"):
-        mend(config, report("loc-002").corrections)
+        mend(config, corrections_of(report("loc-002")))
 
     assert config.read_text() == TABLE

@@ -28,7 +28,15 @@ from support.scripted_server import (
     reply_json,
     reply_page,
 )
-from vetl.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer, Unreachable, Withheld
+from vetl.core.errors import (
+    ConfigurationError,
+    ContractBroken,
+    NotFound,
+    TornAnswer,
+    Unreachable,
+    VetlError,
+    Withheld,
+)
 from vetl.core.pages import CallsPage, Page, Row
 from vetl.partner.answers import http_date
 from vetl.partner.client import Account, Limits, PartnerClient
@@ -122,6 +130,24 @@ def test_a_withheld_record_costs_three_requests_and_keeps_no_other_from_being_re
     assert answers.keys() == set(ids)
     assert {asked[identity] for identity in withheld} == {3}
     assert stage.time.slept == [1]
+
+
+@pytest.mark.parametrize(("status", "sign_ins"), [(403, 3), (500, 1)])
+def test_ids_that_are_forbidden_or_broken_keep_no_other_from_being_read(
+    stage: Stage, status: int, sign_ins: int
+) -> None:
+    """A 403 may also mean that the token has expired, which a sign-in finds out, or two at the same time."""
+    ids = [f"c-{number}" for number in range(60)]
+    stage.server.handler = lambda request: (
+        reply_error(status) if request.path.endswith(("1", "2")) else reply_data({"id": request.path[-4:]})
+    )
+
+    answers = stage.play(lambda client: client.records(PRACTICE, "clients", ids), Limits(max_in_flight=1))
+
+    unread = {identity for identity, row in answers.items() if isinstance(row, VetlError)}
+    assert unread == {identity for identity in ids if identity.endswith(("1", "2"))}
+    assert answers.keys() == set(ids)
+    assert stage.server.sign_ins <= sign_ins
 
 
 @pytest.mark.parametrize("status", [404, 410, 501])

@@ -5,6 +5,7 @@ Signing in again: temporary refusals, used-up tokens, and the memory of credenti
 
 import asyncio
 import json
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -93,6 +94,26 @@ def test_a_token_may_be_good_only_some_time_after_its_sign_in(stage: Stage) -> N
     stage.play(many)
 
     assert stage.server.sign_ins <= 4
+
+
+@pytest.mark.parametrize("kind", ["late", "used up"])
+def test_tokens_that_were_never_accepted_are_told_from_those_that_were_used_up(stage: Stage, kind: str) -> None:
+    uses = Counter[str]()
+
+    def handler(asked: ReceivedRequest) -> Reply:
+        uses[asked.token] += 1
+        is_good = asked.token == "token-4" if kind == "late" else uses[asked.token] <= 2
+        return reply_page([]) if is_good else reply_error(401)
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> int:
+        for _ in range(7):
+            await one(client)
+        return client.tokens_never_accepted
+
+    assert stage.play(scene) == (3 if kind == "late" else 0)
+    assert stage.server.sign_ins == 4
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer  ", ""])

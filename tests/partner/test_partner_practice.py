@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -61,6 +61,17 @@ def test_ids_are_text_new_fields_are_kept_and_new_values_pass(stage: Stage) -> N
     assert (task.id, task.status, task.model_extra) == ("7", "snoozed", {"toy": "ball"})
     assert task.created_at == datetime(2026, 11, 21, tzinfo=UTC)
     assert json.loads(stage.server.asked[0].body) == {"title": "Call back", "task_type": "task"}
+
+
+def test_times_without_an_offset_are_read_as_the_lists_are(stage: Stage) -> None:
+    """`vetl act` compares the answer to its new task with the list, to see whether a person edited the task."""
+    stage.server.answers(reply_data({"id": "1", "updated_at": "2026-11-30T14:00:00"}))
+    at = datetime(2026, 11, 30, 14, tzinfo=UTC)
+
+    task = play(stage, CREATIONS[2])
+    local = play(stage, CREATIONS[2], local_times="America/New_York")
+
+    assert (task.updated_at, local.updated_at) == (at, at + timedelta(hours=5))
 
 
 def test_only_the_given_fields_change(stage: Stage) -> None:

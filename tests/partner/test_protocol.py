@@ -152,10 +152,20 @@ def test_a_list_with_a_total_must_have_its_content(content: dict[str, Any]) -> N
         page_of({"total_count": 1, **content})
 
 
+@pytest.mark.parametrize("total", ["3", ""])
+def test_no_page_is_no_empty_list_unless_its_total_is_0(total: str) -> None:
+    null = answered(b'{"success": true, "data": null}', X_Total_Count=total)
+
+    with pytest.raises(ContractBroken):
+        protocol.page(null, null.json())
+
+
 @pytest.mark.parametrize("content", [{"content": None}, {}, {"content": []}])
 def test_an_empty_list_may_be_written_in_other_ways(content: dict[str, Any]) -> None:
     """Some servers write each empty array as null; beyond the last page the total remains that of the list."""
     assert page_of({"total_count": 0, **content}).rows == ()
+    null = answered(b'{"success": true, "data": null}', X_Total_Count="0")
+    assert protocol.page(null, null.json()).rows == ()
     beyond = page_of({"content": None, "total_count": 7, "page": 1, "per_page": 100})
     assert (beyond.rows, beyond.total_count) == ((), 7)
 

@@ -5,10 +5,11 @@ then, in a version that it had at the refresh age before B or later (a full reco
 source did not have it at some time since. No reading costs more than the budget.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import settings, strategies as st
@@ -16,8 +17,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from support import certificate_claims as claims, model_driver
 from support.model_driver import Driver, Killed, reading_of
 from support.model_store import Mentions, People
-from vetl.core.errors import Unreachable, Withheld
+from vetl.core.errors import PracticeRefused, Unreachable, VetlError, Withheld
 from vetl.core.list_read import Margins, Outcome, Reconcile
+from vetl.core.steps import GetRecords, Step
 from vetl.endpoints import CLIENTS
 from vetl.reading import read_list
 from vetl.reading.undated_lists import ENOUGH
@@ -133,14 +135,64 @@ def test_no_id_is_missing_if_the_platform_begins_to_withhold_every_answer() -> N
     assert (set(store.rows), store.missing) == ({"a"}, set())
 
 
-def test_an_id_that_always_fails_keeps_no_other_row_from_the_store() -> None:
-    source, store = People("a", "b"), Mentions("a", "b")
-    source.answers = {"a": [Unreachable("GET clients/a: 500 Internal Server Error")]}
+def broken() -> VetlError:
+    return Unreachable("GET clients/a: 500 Internal Server Error")
 
-    with pytest.raises(Unreachable, match=r"500 .*; 1 of 2 ids could not be read, the others are stored"):
+
+def forbidden() -> VetlError:
+    return PracticeRefused("GET clients/a: 403 Forbidden", status=403)
+
+
+@pytest.mark.parametrize("error", [broken, forbidden])
+def test_an_id_that_always_fails_keeps_no_other_row_from_the_store(error: Callable[[], VetlError]) -> None:
+    """Neither then, nor when it is the only one that is due. It is not missing."""
+    source, store = People("a", "b"), Mentions("a", "b")
+
+    for due in (2, 1):
+        source.answers = {"a": [error()]}
+        outcome = sync(source, store)
+
+        assert outcome.reason == f"clients: {error()}; 1 of {due} ids could not be read, the others are stored"
+        assert (outcome.certified, set(store.rows), store.missing) == (False, {"b"}, set())
+
+
+@pytest.mark.parametrize("error", [broken, forbidden])
+def test_a_platform_that_fails_from_one_request_on_is_no_matter_of_single_ids(
+    error: Callable[[], VetlError],
+) -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"a": [source.rows["a"], error()], "b": [error()]}
+
+    with pytest.raises(type(error()), match="; 1 of 2 ids could not be read, the others are stored"):
         sync(source, store)
 
-    assert set(store.rows) == {"b"}
+
+def test_ids_behind_many_that_fail_in_a_row_are_read() -> None:
+    class Impatient(Driver):
+        """Leaves out the ids behind four that fail in a row, as the client does."""
+
+        def _perform(self, step: Step[Any]) -> Any:
+            answers = super()._perform(step)
+            if not isinstance(step, GetRecords):
+                return answers
+            rows, failed = list(answers.items()), 0
+            for number, (_, row) in enumerate(rows):
+                failed = failed + 1 if isinstance(row, VetlError) else 0
+                if failed == 4:
+                    return dict(rows[: number + 1])
+            return answers
+
+    failing, others = [f"a{number}" for number in range(9)], ["b", "c", "d"]
+    source, store = People(*failing, *others), Mentions("b")
+    sync(source, store)
+    for identity in failing + others:
+        store.mention(identity)
+    source.answers = {identity: [broken(), broken(), broken()] for identity in failing}
+
+    outcome = Impatient(source, store, Random(1)).run(read_list(reading_of(CLIENTS, source, store)))
+
+    assert outcome.reason.startswith(f"clients: {broken()}; 4 of 11 ids could not be read")
+    assert set(store.rows) == set(others)
 
 
 IDS = st.sampled_from(["a", "b", "c", "d", "e"])

@@ -18,14 +18,14 @@ from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver, Killed, reading_of
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import TooSlow
+from vetl.core.errors import NotFound, TooSlow
 from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
-from vetl.core.steps import ReadPage
+from vetl.core.steps import Query, ReadCalls, ReadPage
 from vetl.discovery.conventions import check_page
 from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
-from vetl.reading.call_days import PROVEN, rows_at
+from vetl.reading.call_days import PROVEN, calls_query, rows_at
 from vetl.reading.paging import Pass
 
 HISTORY = date(2026, 1, 10)
@@ -349,6 +349,45 @@ def test_days_whose_csv_is_too_large_are_read_in_halves() -> None:
 
     assert sync(source, store).certified
     assert mirrored(source, store)
+
+
+def without_calls(source: ModelCalls, *, json: bool) -> ModelCalls:
+    """Let the source answer 404 to a CSV of days without calls, and to the JSON list of them, unless `json`."""
+    read_calls, page = source.read_calls, source.page
+
+    def found(query: Query, answer: Any) -> Any:
+        if "start_date" in query and not answer.total_count:
+            raise NotFound("no calls", status=404)
+        return answer
+
+    def read_page(step: ReadPage) -> Any:
+        return Page((), 0, None, source.now) if "start_date" not in step.query else page(step)
+
+    source.read_calls = lambda step: found(step.query, read_calls(step))  # pyright: ignore[reportAttributeAccessIssue]
+    source.page = read_page if json else lambda step: found(step.query, read_page(step))  # pyright: ignore[reportAttributeAccessIssue]
+    return source
+
+
+@pytest.mark.parametrize("json", [True, False])
+def test_days_without_calls_may_be_not_found(*, json: bool) -> None:
+    source, store = opened(4, 60)
+    source.calls = [call for call in source.calls if source.day(call) < date(2026, 3, 1)]
+    source.happened()
+    without_calls(source, json=json)
+
+    for _ in range(2):
+        assert sync(source, store).certified
+        assert mirrored(source, store)
+        source.now += timedelta(hours=30)
+
+
+def test_a_list_of_calls_that_is_not_found_is_no_empty_one() -> None:
+    source, store = opened(4, 60)
+    source.refuses, source.refusal = lambda _first, _last: True, NotFound("404", status=404)
+    source.page = lambda _step: source.read_calls(ReadCalls(calls_query(HISTORY, NOW.date(), size=1), 0, 1))  # pyright: ignore[reportAttributeAccessIssue]
+
+    with pytest.raises(NotFound):
+        sync(source, store)
 
 
 def test_days_that_a_gateway_does_not_wait_for_are_read_in_halves() -> None:

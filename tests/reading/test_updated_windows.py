@@ -101,6 +101,16 @@ def test_a_list_that_hides_rows_unless_a_status_is_requested_is_read_by_status(
             source.remove(active[1])
 
 
+def test_as_many_rows_of_an_unknown_status_as_are_hidden_hide_none() -> None:
+    """The totals by status then add up to that of the list without one."""
+    source = ModelSource(Random(5), Manners(hidden_status="abandoned"))
+    statuses = ("active", "completed", "abandoned", "expired")
+    source, store = source.fill(40, START - timedelta(days=9), timedelta(hours=5), *statuses), ModelStore()
+
+    for reconcile in ("no", "no", "full"):
+        sync_whole(BOOKING_SESSIONS, source, store, reconcile=reconcile)
+
+
 @pytest.mark.parametrize("order", ["updated_asc", "shuffled"])
 def test_hidden_rows_are_found_although_the_days_around_them_fill_many_pages(
     order: Literal["updated_asc", "shuffled"],

@@ -25,7 +25,7 @@ from vetl.core.zones import TimesWithoutOffset
 from vetl.endpoints import REGISTRY
 from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import MESSAGE_ORDER, Channel, message as message_of, parse_delivery, rank, row
-from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
+from vetl.receiving.inbox import Entry, Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, intakes
 from vetl.store.warehouse import Warehouse
 
@@ -247,7 +247,7 @@ VALUES = st.recursive(
 def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel) -> None:
     delivery = parse_delivery(channel, body)
 
-    assert intakes([WaitingDelivery(1, Entry(channel, "loc-001", body, NOW))])
+    assert intakes([Entry(channel, "loc-001", body, NOW)])
     if not delivery.problem:
         assert row(delivery, NOW)["received_at"]
         assert channel is not Channel.MESSAGES or message_of(delivery)["id"]

@@ -1,8 +1,7 @@
 """`make spark`: the models built by Spark and by DuckDB over the same tables, compared value by value.
 
 The warehouses are those on the command line (private files, which are only read), by default that of
-`support.month_of_events`: six practices, groups, webhooks, both changes of the clock, and a month of changes,
-deletions and values that the interface does not list.
+`support.story`: three practices, a group, a change of the clock, earlier versions and deletions.
 """
 
 import argparse
@@ -14,7 +13,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from spark.on_spark import build
 from spark.tables import compared, published_alike
-from support.month_of_events import PRACTICES, play_month
+from support.story import play
 from vetl.endpoints import REGISTRY
 from vetl.jobs.build import building, publish_marts
 from vetl.jobs.dbt_process import last_of
@@ -47,9 +46,7 @@ def main() -> int:
 def _story(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    _say(f"a month at {len(PRACTICES)} practices")
-    play_month(folder)
-    return folder / "vetl.duckdb"
+    return play(folder)[0]
 
 
 def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:

@@ -1,7 +1,6 @@
 """`make test-spark`: some models on Spark over a lake, compared with DuckDB (`make spark`: all models)."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Collection
 from contextlib import closing
@@ -14,7 +13,7 @@ from spark.servers import connect
 from spark.tables import compared
 from support.lakes import lake_settings
 from support.mart_builds import untested
-from support.month_of_events import month_once
+from support.story import play
 from support.warehouse_with_rows import Filled
 from vetl.addons.lake import spark
 from vetl.addons.lake.delta import Lake
@@ -54,9 +53,9 @@ FEWEST = MODELS[1:2]
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Provide a warehouse with a month of events, and its marts by DuckDB, built in full as Spark builds them."""
+    """Provide a warehouse of three practices, and its marts by DuckDB, built in full as Spark builds them."""
     folder = tmp_path_factory.mktemp("story")
-    path = Path(shutil.copy(month_once()[1], folder))
+    path, _ = play(folder)
     made = settings_class()(warehouse=WarehouseSettings(path=path, published=folder / "analytics.duckdb"))
     with untested():
         assert not last_of(building(made, full_refresh=True)).failures

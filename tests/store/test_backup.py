@@ -75,7 +75,7 @@ def change(settings: Settings) -> None:
 
 def content(settings: Settings) -> dict[str, bytes]:
     """The bytes of each file that a restore replaces."""
-    return {file.name: file.path.read_bytes() for file in kept_files(settings) if file.path.suffix != ".sqlite"}
+    return {name: file.read_bytes() for name, file in kept_files(settings).items() if file.suffix != ".sqlite"}
 
 
 def calls(settings: Settings) -> int:
@@ -90,8 +90,8 @@ def test_a_backup_has_every_file_for_its_owner_alone_and_no_secret(settings: Set
     names = {file.name for file in made.files}
     assert names >= {"private", "private.notes.sqlite", "published", "published.20260101T000000000000Z"}
     assert names >= {"contacts", "inbox", "act-stopped", "dashboard-audit"}
-    assert names == {file.name for file in kept_files(settings)}
-    assert all(place_of(settings, file.name) == file.path for file in kept_files(settings))
+    assert names == set(kept_files(settings))
+    assert all(place_of(settings, name) == file for name, file in kept_files(settings).items())
     assert "passwords" not in str(list(folder.iterdir()))
     modes = {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
     assert (modes, stat.S_IMODE(folder.stat().st_mode)) == ({0o600}, 0o700)
@@ -120,8 +120,8 @@ def test_a_restore_puts_everything_back_and_drains_later_deliveries_again(
     with Inbox.open(settings.webhooks.inbox) as inbox:
         assert len(inbox.waiting(10)) == 2
 
-    for file in kept_files(settings):
-        file.path.unlink()
+    for file in kept_files(settings).values():
+        file.unlink()
     assert restore(settings, folder).stayed == ()
     assert content(settings) == before
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.warehouse_with_rows import HEADER, call_line, call_record, csv_answer, csv_page
 from vetl.core.errors import ContractBroken, TornAnswer
-from vetl.partner.calls_csv import COLUMNS
+from vetl.partner.calls_csv import COLUMNS, Cell
 from vetl.partner.models import CALL_OUTCOMES
 from vetl.store.instants import add_called_at, folds
 from vetl.store.phone_calls.csv_frames import HEADERS, CallTexts, parse_calls, split
@@ -50,6 +50,17 @@ def test_empty_cells_are_null() -> None:
     (row,) = values_of(call_line(**empty)).frame.select(list(empty)).rows()
 
     assert set(row) == {None}
+
+
+@pytest.mark.parametrize("null", ["-", "N/A", "null"])
+def test_a_word_for_null_is_null_except_in_text(null: str) -> None:
+    cells = {column.raw: null for column in COLUMNS[1:]}
+    (row,) = values_of(call_line(**cells)).frame.select(list(cells)).rows(named=True)
+
+    assert {name for name, value in row.items() if value == null} == {
+        column.raw for column in COLUMNS if column.cell is Cell.TEXT
+    }
+    assert set(row.values()) == {null, None}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from support import forgotten_client as client
 from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, call_line
 from vetl.forgetting.job import rewrite
 from vetl.forgetting.search import elsewhere
+from vetl.settings.core_sections import WarehouseSettings
 from vetl.store import forgotten
 from vetl.store.forgotten import forget
 from vetl.store.person import look_up
@@ -172,4 +173,5 @@ def test_a_name_that_another_practice_has_in_json_is_found_there(filled: Filled)
     filled.warehouse.close()
 
     assert name in person.names
-    assert elsewhere(filled.path, person, {name, client.MAIL}, lock_wait_seconds=0) == {name}
+    place = WarehouseSettings(path=filled.path, lock_wait_seconds=0)
+    assert elsewhere(place, person, {name, client.MAIL}) == {name}

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.warehouse_with_rows import HARBOR, Filled, call_line
 from vetl.store.control.phone_numbers import e164, note_phone_numbers, region_of
-from vetl.store.mentions import Mentions, known_email, known_id, known_name, known_number
+from vetl.store.mentions import Mentions, known_id, known_name, known_number, known_words
 
 KEY = b"a key of tests"
 ID, MAIL, NUMBER = "forgotten-1", "forgotten-1@invalid", "+99900000000001"
@@ -23,7 +23,7 @@ SOFIA = Mentions(
     [
         *known_id(KEY, "7f3c2a10-sofia", ID),
         *known_id(KEY, "4471", ID),
-        *known_email(KEY, "sofia.wrenfield@mail.example", MAIL),
+        *known_words(KEY, "sofia.wrenfield@mail.example", MAIL),
         *known_name(KEY, "Sofía Wrenfield"),
         *known_number(KEY, "+12122595707", "US", NUMBER),
     ],

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from support.examples import examples
 from support.processes import holding
 from support.warehouse_with_rows import START, Filled
-from vetl import bundled
 from vetl.core.errors import WarehouseError
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import MergeRows
@@ -262,6 +261,6 @@ def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: s
 
 
 def snapshot(filled: Filled) -> Snapshot:
-    stored = read_snapshot(filled.path, bundled.migrations())
+    stored = read_snapshot(filled.path)
     assert stored
     return stored

@@ -1,5 +1,6 @@
 """Real builds of the shipped dbt project, made once for all tests that use them."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -34,6 +35,12 @@ def filled(rows: Tables) -> Build:
         return done
 
     return shared_result("filled", work)
+
+
+@pytest.fixture(scope="session")
+def file(filled: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
+    return Path(shutil.copy(filled.warehouse, tmp_path_factory.mktemp("file")))
 
 
 @pytest.fixture

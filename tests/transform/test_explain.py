@@ -45,12 +45,6 @@ COUNTING = sorted(
 """The marts that count rows of other marts."""
 
 
-@pytest.fixture(scope="module")
-def file(filled: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
-    return Path(shutil.copy(filled.warehouse, tmp_path_factory.mktemp("explain")))
-
-
 @pytest.fixture(scope="module", params=[20251112, 1])
 def of_a_seed(request: pytest.FixtureRequest, file: Path) -> Path:
     """Provide the marts over rows of another seed; the first is that of all tests."""

@@ -19,12 +19,6 @@ from vetl.publishing.marts import table_of
 BY_DAY = ("practice", "day")
 
 
-@pytest.fixture(scope="module")
-def file(filled: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
-    return Path(shutil.copy(filled.warehouse, tmp_path_factory.mktemp("metrics")))
-
-
 def values(answer: MetricAnswer, key: int) -> Cells:
     return {name: row[-3:-2] for name, row in cells(answer.rows, key).items()}
 

@@ -24,9 +24,9 @@ from vetl.core.text import printable
 
 INTERRUPTED = 130
 TERMINATED = 143
-WRITING = frozenset(
-    ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks drain", "demo")
-)
+WRITING = frozenset((
+    "sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine retry", "webhooks drain", "demo",
+))  # fmt: skip
 """The commands that keep their progress if a signal ends them, each by one or two words."""
 
 _terminated: list[int] = []

@@ -34,7 +34,6 @@ app = Commands()
 
 
 def _set_password(name: str) -> int:
-    """Ask for a password twice, and keep its hash."""
     settings = load_settings().dashboard
     if find_spec("argon2") is None:
         raise ConfigurationError("argon2 is not installed: pip install 'vetl-warehouse[dashboard]'")

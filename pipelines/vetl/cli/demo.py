@@ -117,7 +117,8 @@ def demo(
             with _only_these(folder, {}):
                 dashboard(port=_free_port(), show=True)
         elif keep:
-            _wait_for_interrupt()
+            with suppress(KeyboardInterrupt):
+                Event().wait()
     return report["exit_code"]
 
 
@@ -131,7 +132,6 @@ def _predict(folder: Path, settings: Settings) -> None:
 
 
 def _answer(folder: Path, settings: Settings, report: dict[str, Any], *, as_json: bool) -> None:
-    """Show what is unusual and the answers to the managers' questions, then the next commands."""
     published = settings.warehouse.published
     if report["published"]:
         answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
@@ -161,11 +161,6 @@ def _keep(folder: Path, platform: Platform) -> None:
     (folder / ".env").write_text("\n".join(lines) + "\n", "utf-8")
     mention("The platform runs until Ctrl-C; its clock has advanced by another day.")
     mention(f"In another terminal: {this_command()} -C {quote(str(folder))} run")
-
-
-def _wait_for_interrupt() -> None:
-    with suppress(KeyboardInterrupt):
-        Event().wait()
 
 
 def _write_settings(folder: Path, platform: Platform, days: int) -> None:

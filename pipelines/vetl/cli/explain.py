@@ -70,7 +70,8 @@ def explain(
     code = 0 if found.agrees else 1
     if as_json:
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        terminal.print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
+        private = {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
+        terminal.print_json({"exit_code": code, **asdict(found), "rows": rows, **private})
     elif style == "csv":
         terminal.print_csv(found.columns, found.rows)
     else:
@@ -127,10 +128,6 @@ def _of_the_private_file(
     return reads, moved
 
 
-def _documents(reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> dict[str, Any]:
-    return {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
-
-
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - the value of any column
     """Return a value as precise as somebody reads it; `--format csv` and `--json` have all digits."""
     if isinstance(value, datetime):
@@ -139,7 +136,6 @@ def _rounded(value: Any) -> Any:  # noqa: ANN401 - the value of any column
 
 
 def _bound(bound: str | None) -> str:
-    """Return a bound of a window as a day, or as an instant to the minute."""
     return f"{bound[:10]} {bound[11:16]}Z" if bound and len(bound) > len("2026-01-12") else bound or ""
 
 

@@ -65,10 +65,10 @@ app = Commands()
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswers:
-    """The address of the platform, empty if it was skipped, and the TOML table of each practice."""
+    """The address of the platform, and the TOML table of each practice; empty if they were skipped."""
 
-    address: str
-    practices: tuple[str, ...]
+    address: str = ""
+    practices: tuple[str, ...] = ()
 
 
 @app.command(
@@ -89,8 +89,8 @@ def init(
         raise ConfigurationError(f"{target}: exists already and was not changed")
     example = bundled.example_settings().read_text("utf-8")
     settings = example if every else shortened(example)
-    answers = _answers() if sys.stdin.isatty() and not as_json else None
-    if not _write_new(target, filled(settings, answers) if answers else settings):
+    answers = _answers() if sys.stdin.isatty() and not as_json else FirstAnswers()
+    if not _write_new(target, filled(settings, answers)):
         raise ConfigurationError(f"{target}: exists already and was not changed")
     secrets, ignored = target.with_name(".env"), target.with_name(".gitignore")
     has_written = _write_new(secrets, _SECRETS.format(key=token_hex(32)))
@@ -98,7 +98,8 @@ def init(
     if as_json:
         print_json({"exit_code": 0, "path": target, "secrets": secrets if has_written else None})
         return 0
-    still_open = " and ".join(key for key, answer in _open_keys(answers).items() if not answer)
+    asked = {"base_url": answers.address, "practices": answers.practices}
+    still_open = " and ".join(key for key, answer in asked.items() if not answer)
     mention(f"wrote {short(target)}" + (f"; set {still_open} there" if still_open else ""))
     mention(f"{'wrote' if has_written else 'kept'} {short(secrets)}; set the credentials there")
     mention(f"{'wrote' if has_ignored else 'kept'} {short(ignored)}; secrets and data stay out of version control")
@@ -106,18 +107,12 @@ def init(
     return 0
 
 
-def _answers() -> FirstAnswers | None:
-    """Return the answers, or `None` if the input ended."""
+def _answers() -> FirstAnswers:
     mention("Press Enter to skip a question; vetl.toml can be edited later.")
     try:
         return ask(input, mention)
     except EOFError:
-        return None
-
-
-def _open_keys(answers: FirstAnswers | None) -> dict[str, object]:
-    """Return the answers by the key of `vetl.toml` that each sets."""
-    return {"base_url": answers and answers.address, "practices": answers and answers.practices}
+        return FirstAnswers()
 
 
 def _write_new(target: Path, content: str) -> bool:

@@ -114,7 +114,7 @@ def _without_variables(arguments: Sequence[str]) -> tuple[list[str], dict[str, A
 
 def _warehouse() -> Path:
     path = load_settings().warehouse.path
-    refuse_newer(path, bundled.migrations())
+    refuse_newer(path)
     return path
 
 

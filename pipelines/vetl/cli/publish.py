@@ -75,7 +75,6 @@ def publish(
 
 
 def _publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
-    """Write the published rows of a group's practices into a file of their own."""
     settings = load_settings()
     groups = sorted({practice.group for practice in settings.practices if practice.group})
     if group not in groups:

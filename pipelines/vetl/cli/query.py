@@ -5,25 +5,24 @@ import shutil
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal
 
 import typer
 
-from vetl import bundled
 from vetl.cli.commands import AsJson, Commands, Question
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, json_of, mention, print_csv, print_json, print_table, say, short
 from vetl.core.errors import VetlError, WrongUse
 from vetl.core.text import markdown, nearest, printable, text
 from vetl.figures.catalogue import statement_of, tables_by_subject, worked_questions
-from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed, tables_and_columns
+from vetl.publishing.statements import RowStream, columns_of, previewed, query_to_parquet, reading, streamed
 from vetl.settings import load_settings, require_settings
 from vetl.store.notes import refuse_newer
 
@@ -67,7 +66,11 @@ def query(
 ) -> int:
     """Query the published file."""
     if list_all:
-        return _list_questions(as_json=as_json)
+        if as_json:
+            print_json({"exit_code": 0, "questions": [asdict(one) for one in worked_questions()]})
+        else:
+            _list_questions()
+        return 0
     if sum(source is not None for source in (sql, file, question)) > 1:
         raise WrongUse("give either a statement, --file or --question")
     if show_sql and question is None:
@@ -82,26 +85,17 @@ def query(
     require_settings(needs_secrets=False)
     warehouse = load_settings(needs_secrets=False).warehouse
     if private:
-        refuse_newer(warehouse.path, bundled.migrations())
+        refuse_newer(warehouse.path)
     database = warehouse.path if private else warehouse.published
     if sql is None:
-
-        def ask(statement: str, *, as_lines: bool) -> None:
-            answer(database, statement, "vertical" if as_lines else style, as_json=as_json)
-
-        prompt(database, ask)
+        prompt(database, style, as_json=as_json)
     else:
         answer(database, sql, style, as_json=as_json)
     return 0
 
 
-def _list_questions(*, as_json: bool) -> int:
-    questions = worked_questions()
-    if as_json:
-        print_json({"exit_code": 0, "questions": [asdict(question) for question in questions]})
-    else:
-        print_table("", ("name", "question"), [(question.name, question.title) for question in questions])
-    return 0
+def _list_questions() -> None:
+    print_table("", ("name", "question"), [(question.name, question.title) for question in worked_questions()])
 
 
 def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
@@ -115,13 +109,13 @@ def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
             with waiting("running"):
                 stream = stack.enter_context(streamed(file, sql))
             if as_json:
-                sys.stdout.writelines(_one_object(stream))
+                start = f'{{"exit_code":0,"columns":{json_of(stream.columns)},"rows":['
+                sys.stdout.writelines(_json(start, chain.from_iterable(stream.batches), "]}"))
             else:
                 _write_rows(stream, style)
 
 
 def _read_statement(file: str) -> str:
-    """Return the statement in a file; `-` is standard input."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -147,7 +141,10 @@ def _write_rows(stream: RowStream, style: Format) -> None:
         case "vertical":
             _write_vertical(stream)
         case "json":
-            sys.stdout.writelines(_array(stream))
+            if twice := [name for name, times in Counter(stream.columns).items() if times > 1]:
+                raise WrongUse(f"two columns are called {twice[0]}; an object has one: name the other by `as`")
+            objects = (dict(zip(stream.columns, row, strict=True)) for row in chain.from_iterable(stream.batches))
+            sys.stdout.writelines(_json("[", objects, "]"))
         case "csv":
             print_csv(stream.columns, chain.from_iterable(stream.batches))
         case _:
@@ -168,26 +165,12 @@ def _write_vertical(stream: RowStream) -> None:
     sys.stdout.write(f"{more}\n")
 
 
-def _array(stream: RowStream) -> Iterator[str]:
-    """Yield the text of a JSON array with one object for each row."""
-    if twice := [name for name, times in Counter(stream.columns).items() if times > 1]:
-        raise WrongUse(f"two columns are called {twice[0]}; an object has one: name the other by `as`")
-    objects = (dict(zip(stream.columns, row, strict=True)) for row in chain.from_iterable(stream.batches))
-    yield "["
-    yield from _with_commas(objects)
-    yield "]\n"
-
-
-def _one_object(stream: RowStream) -> Iterator[str]:
-    """Yield the text of one JSON object, the form of `--json` for every command."""
-    yield f'{{"exit_code":0,"columns":{json_of(stream.columns)},"rows":['
-    yield from _with_commas(chain.from_iterable(stream.batches))
-    yield "]}\n"
-
-
-def _with_commas(values: Iterator[Any]) -> Iterator[str]:
+def _json(before: str, values: Iterable[object], after: str) -> Iterator[str]:
+    """Yield the text of one JSON value, its parts as they come."""
+    yield before
     for index, value in enumerate(values):
         yield f",{json_of(value)}" if index else json_of(value)
+    yield f"{after}\n"
 
 
 def _write_parquet(file: Path, sql: str) -> None:
@@ -251,24 +234,18 @@ _HISTORY_LENGTH = 1_000
 _WORDS = ("select", "from", "where", "group by", "order by", "limit", "join", "using", "count(*)", "summarize")
 
 
-class Ask(Protocol):
-    """A function that runs one statement and writes its rows, in the vertical form if `as_lines` is true."""
-
-    def __call__(self, statement: str, *, as_lines: bool) -> None:
-        """Run the statement."""
-
-
-def prompt(file: Path, ask: Ask) -> None:
+def prompt(file: Path, style: Format, *, as_json: bool) -> None:
     """Run statements until the end of input. If a statement fails, print its error and continue."""
     import readline  # noqa: PLC0415 - not needed for one statement
 
-    marts = tables_and_columns(file)
+    with reading(file) as read:
+        marts = columns_of(read)
     mention(f"{short(file)}, read-only; end a statement with ; type .help for help, exit to leave")
     history = _history()
     questions = [question.name for question in worked_questions()]
     columns = {column for names in marts.values() for column in names}
     _complete([*_WORDS, *COMMANDS, *questions, *marts, *columns])
-    conversation = Conversation(marts, ask)
+    conversation = Conversation(file, marts, style, as_json)
     try:
         while (typed := _statement()) is not None:
             try:
@@ -312,8 +289,10 @@ class Conversation:
     `marts` has the columns of each mart. `as_lines` is the form of the answers, which `.vertical` changes.
     """
 
-    marts: dict[str, list[str]]
-    ask: Ask
+    file: Path
+    marts: Mapping[str, Collection[str]]
+    style: Format
+    as_json: bool
     as_lines: bool = False
 
     def answer(self, typed: str) -> None:
@@ -329,15 +308,18 @@ class Conversation:
                 self.as_lines = not self.as_lines
                 mention("one line for each column" if self.as_lines else "tables")
             case ".list":
-                print_table("", ("name", "question"), [(item.name, item.title) for item in worked_questions()])
+                _list_questions()
             case ".question":
-                self.ask(statement_of(name.strip()), as_lines=self.as_lines)
+                self._ask(statement_of(name.strip()))
             case ".help":
                 sys.stdout.write(f"{HELP}\n")
             case _ if command.startswith((".", "\\")):
                 raise WrongUse(f"{command}: there is no such command{nearest(command, COMMANDS)}")
             case _:
-                self.ask(typed, as_lines=self.as_lines)
+                self._ask(typed)
+
+    def _ask(self, statement: str) -> None:
+        answer(self.file, statement, "vertical" if self.as_lines else self.style, as_json=self.as_json)
 
     def _list_tables(self) -> None:
         """Show the tables of the file by subject, those to start with first, each with what a row is."""
@@ -346,7 +328,7 @@ class Conversation:
         for subject, tables in groupby(known, key=itemgetter(0)):
             print_table(subject, ("table", "one row for each"), [(name, words) for _, name, words in tables])
 
-    def _columns(self, mart: str) -> list[str]:
+    def _columns(self, mart: str) -> Collection[str]:
         columns = self.marts.get(mart.rpartition(".")[2])
         if columns is None:
             raise WrongUse(f".columns {mart}: there is no such mart{nearest(mart, self.marts)}")

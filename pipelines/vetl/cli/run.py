@@ -213,7 +213,6 @@ def _show(event: Event, practices: Sequence[Practice]) -> None:
 
 
 def _columns_of_practices(names: Mapping[str, str]) -> Columns[Sequence[EndpointResult]]:
-    """Return the columns of a table with a row for the lists of each practice."""
 
     def total(name: str) -> Callable[[Sequence[EndpointResult]], object]:
         return lambda results: sum(map(attrgetter(name), results))

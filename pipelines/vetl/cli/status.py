@@ -69,7 +69,6 @@ def status(
 
 
 def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: bool | None) -> int:
-    """Show the status every two seconds until Ctrl-C. Return the exit code of the last report."""
     code = 0
     console = Console()
     try:
@@ -123,7 +122,6 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
 
 
 def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
-    """Print a row for each practice, those with the worst state first."""
     groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
     _print_some(title, PRACTICE_COLUMNS, sorted(groups, key=lambda group: _WORST_FIRST.index(_worst(group))), most)
     terminal.print_aside("--problems shows the lists with a problem, --all every list")
@@ -241,7 +239,6 @@ def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
 
 
 def _say_problems(report: StatusReport, lists: Sequence[ListStatus], most: int | None) -> None:
-    """Print the problems of single lists, then the problems of the whole warehouse."""
     failed = [item for item in lists if item.attempt and item.state not in {"certified", "withdrawn", "received"}]
     for item in failed[:most]:
         assert item.attempt

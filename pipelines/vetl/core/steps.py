@@ -60,7 +60,7 @@ class ReadCalls(Step[CallsPage]):
 class GetRecords(Step[dict[str, Row | VetlError | None]]):
     """Get rows by id concurrently; the answer has `None` for an id that the source lacks in two requests.
 
-    It has the error of an id whose request always fails, if these are few.
+    It has the error of an id whose request always fails. It lacks the ids after some that failed in a row.
     """
 
     ids: Sequence[str]

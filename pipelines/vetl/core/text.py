@@ -67,6 +67,11 @@ def utc_seconds(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+def day_words(day: date) -> str:
+    """Return a day: `12 January 2026`."""
+    return f"{day.day} {day:%B %Y}"
+
+
 def span(seconds: float) -> str:
     """Return a duration in words: "10 minutes", "90 seconds", "1 hour"."""
     units = ((3600, "hour"), (60, "minute"))

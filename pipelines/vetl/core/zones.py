@@ -21,7 +21,9 @@ from importlib.resources import files
 from typing import Any, Literal, Self
 from zoneinfo import TZPATH, ZoneInfo, reset_tzpath
 
-from vetl.core.endpoint import Endpoint, Kind
+from pydantic import BaseModel
+
+from vetl.core.endpoint import Kind, columns_of
 from vetl.core.pages import Row, instant
 
 _NO_PLACE = ("Factory", "localtime", "posixrules")
@@ -140,9 +142,9 @@ class Times:
     lacking: set[str] = field(default_factory=set[str])
 
     @classmethod
-    def of(cls, endpoint: Endpoint, setting: TimesWithoutOffset | None, time_zone: str) -> Self:
-        """Return the times of a list."""
-        instants = (column.name for column in endpoint.columns() if column.kind is Kind.INSTANT)
+    def of(cls, record: type[BaseModel], setting: TimesWithoutOffset | None, time_zone: str) -> Self:
+        """Return the times of a list by the model of its rows."""
+        instants = (column.name for column in columns_of(record) if column.kind is Kind.INSTANT)
         return cls(tuple(instants), setting, time_zone)
 
     def read(self, row: Row) -> Row:

@@ -7,21 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
+from vetl.core import zones as tz
 from vetl.core.errors import RequestRefused, VetlError
 from vetl.core.pages import CallsPage, Page, Row, key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
-from vetl.core.zones import (
-    ENOUGH,
-    Pair,
-    TimesWithoutOffset,
-    differences,
-    fits,
-    lacks_offset,
-    names,
-    offset_at,
-    pairs,
-    zone,
-)
 from vetl.discovery.probes import Correction, Finding, Findings, ListKnowledge
 
 SHOWN = 5
@@ -41,10 +30,10 @@ USUAL = (
 TIMES = "times without an offset"
 
 
-def zones_that_fit(calls: Sequence[Pair], configured: str = "") -> list[str]:
+def zones_that_fit(calls: Sequence[tz.Pair], configured: str = "") -> list[str]:
     """Return all zones in which every call has its local minute: the configured one first, then the usual ones."""
-    zones = sorted(names(), key=lambda name: (name != configured, name not in USUAL, "/" not in name, name))
-    return [name for name in zones if fits(name, calls)]
+    zones = sorted(tz.names(), key=lambda name: (name != configured, name not in USUAL, "/" not in name, name))
+    return [name for name in zones if tz.fits(name, calls)]
 
 
 def distinguishing_day(zones: Sequence[str], start: date, end: date, seen: Collection[date]) -> date | None:
@@ -56,23 +45,23 @@ def distinguishing_day(zones: Sequence[str], start: date, end: date, seen: Colle
     for back in range(0, (end - start).days + 1, STEP):
         day = end - timedelta(days=back)
         at = datetime.combine(day, NOON)
-        own = offset_at(zones[0], at)
-        differing = sum(offset_at(name, at) != own for name in zones[1:])
+        own = tz.offset_at(zones[0], at)
+        differing = sum(tz.offset_at(name, at) != own for name in zones[1:])
         if differing > most and all(abs(day - other) > BESIDE for other in seen):
             best, most = day, differing
     return best
 
 
-def check_zone(endpoint: str, configured: str, calls: Sequence[Pair]) -> Finding:
+def check_zone(endpoint: str, configured: str, calls: Sequence[tz.Pair]) -> Finding:
     """Return a finding that confirms the configured zone, names the zone that fits, or the zones to choose from.
 
     A zone is named alone only if all zones that fit these calls had the same time in the year before the last
     call: calls of one half of the year fit zones that differ in the other half.
     """
-    if len(calls) < ENOUGH:
-        evidence = f"{len(calls)} calls could be matched between JSON and CSV; {ENOUGH} are needed"
+    if len(calls) < tz.ENOUGH:
+        evidence = f"{len(calls)} calls could be matched between JSON and CSV; {tz.ENOUGH} are needed"
         return Finding(endpoint, "time zone", "unknown", configured, evidence)
-    evidence, zones = differences(calls), zones_that_fit(calls, configured)
+    evidence, zones = tz.differences(calls), zones_that_fit(calls, configured)
     if not zones:
         remedy = "ask the platform which time zone the practice keeps"
         return Finding(
@@ -97,17 +86,17 @@ def check_zone(endpoint: str, configured: str, calls: Sequence[Pair]) -> Finding
 
 
 def check_times(
-    endpoint: str, configured: str, setting: TimesWithoutOffset | None, calls: Sequence[Pair]
+    endpoint: str, configured: str, setting: tz.TimesWithoutOffset | None, calls: Sequence[tz.Pair]
 ) -> Finding:
     """Return a finding that confirms or corrects how times without an offset are read.
 
     They show no zone: practice-local times differ from the CSV as those of a practice in UTC would.
     """
-    written_in = zone(configured) if setting == "practice" else UTC
+    written_in = tz.zone(configured) if setting == "practice" else UTC
     walls = [(at.astimezone(written_in).replace(tzinfo=None), local) for at, local in calls]
     as_utc = [(wall.replace(tzinfo=UTC), local) for wall, local in walls]
     found = partial(Finding, endpoint, TIMES)
-    match all(wall == local for wall, local in walls), fits(configured, as_utc):
+    match all(wall == local for wall, local in walls), tz.fits(configured, as_utc):
         case True, True:
             return found("unknown", "", f"{len(calls)} calls have no offset, and {configured} had the time of UTC")
         case True, False:
@@ -116,12 +105,12 @@ def check_times(
                 f"{len(calls)} calls have no offset in JSON, and their CSV the same minute",
             )
         case False, True:
-            value, evidence = "utc", f"{differences(as_utc)}, as {configured} does, and have no offset"
+            value, evidence = "utc", f"{tz.differences(as_utc)}, as {configured} does, and have no offset"
         case _:
             remedy = (
                 "ask the platform in which zone its times without an offset are, and which zone the practice keeps"
             )
-            evidence = f"{differences(as_utc)}, {configured} does not, and they have no offset"
+            evidence = f"{tz.differences(as_utc)}, {configured} does not, and they have no offset"
             return found("contradicts", "neither fits", evidence, remedy)
     remedy = f'set times_without_offset = "{value}" in [partner]'
     if value == setting:
@@ -138,7 +127,7 @@ def _choices(zones: Sequence[str], first: datetime, last: datetime) -> tuple[lis
     moments = [start + timedelta(days=past) for past in range(0, (last - start).days + 1, STEP)]
     groups: dict[tuple[timedelta | None, ...], str] = {}
     for name in zones:
-        groups.setdefault(tuple(offset_at(name, at) for at in moments), name)
+        groups.setdefault(tuple(tz.offset_at(name, at) for at in moments), name)
     differing = (at.date() for at, *offsets in zip(moments, *groups, strict=True) if len(set(offsets)) > 1)
     return list(groups.values()), next(differing, None)
 
@@ -158,7 +147,7 @@ def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
         *(yield from _strictness(knowledge)),
         (yield from _filter(knowledge, "intent filter", INTENT_NAMES, "booking_intent", ("true", "false"))),
         (yield from _filter(knowledge, "client filter", CLIENT_NAMES, "client_id", clients_in(rows)[:2])),
-        *(yield from _zone(knowledge, without_offset=any(lacks_offset(row.get("created_at")) for row in rows))),
+        *(yield from _zone(knowledge, without_offset=any(tz.lacks_offset(row.get("created_at")) for row in rows))),
     ]
 
 
@@ -252,19 +241,19 @@ def _zone(knowledge: ListKnowledge, *, without_offset: bool) -> Findings:
         seen.add(day)
         calls += yield from _pairs(knowledge, day - BESIDE, day + BESIDE)
     setting = knowledge.reading.times_without_offset
-    if len(calls) >= ENOUGH and (without_offset or setting == "practice"):
+    if len(calls) >= tz.ENOUGH and (without_offset or setting == "practice"):
         return [check_times(knowledge.endpoint, configured, setting, calls)]
     return [check_zone(knowledge.endpoint, configured, calls)]
 
 
-def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
+def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[tz.Pair]]:
     """Read the calls of some days as JSON and as CSV, and pair them."""
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
     json = yield from knowledge.ask({**days, **knowledge.largest})
     if json is None or not json.rows:
         return []
     csv = yield from _read_page({**days, "per_page": str(LARGEST_CSV)})
-    return pairs(json.rows, csv.frame if csv else ())
+    return tz.pairs(json.rows, csv.frame if csv else ())
 
 
 def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:

@@ -13,13 +13,11 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window
 from vetl.core.steps import Learnt, Plan, ReadPage
+from vetl.discovery import page_parameters, parameter_names, ranges
 from vetl.discovery.conventions import QueryConventions, conventions_of
 from vetl.discovery.first_look import FirstLook, Pages, first_look
 from vetl.discovery.identity import Identity
-from vetl.discovery.page_parameters import check_numbers, check_size
-from vetl.discovery.parameter_names import check_statuses, choose_accepted_names
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
-from vetl.discovery.ranges import check_end, check_range, granularity, timed_rows
 
 
 def ask_for_practice() -> Plan[None]:
@@ -77,7 +75,7 @@ def find_status(reading: Reading, conventions: QueryConventions) -> Plan[QueryCo
     knowledge = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
     knowledge.smallest = {conventions.names.per_page: "1"}
     before = Capabilities.of({}, reading.names)
-    findings = yield from check_statuses(knowledge, _statuses(reading))
+    findings = yield from parameter_names.check_statuses(knowledge, _statuses(reading))
     status = after(knowledge, before, findings).parameters["status"]
     if status.result is not Result.UNDECIDED:
         yield Learnt("status", status.model_dump(mode="json"), findings[0].evidence)
@@ -108,7 +106,7 @@ def _is_open(before: Capabilities, key: Key) -> bool:
 
 def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Plan[Capabilities]:
     page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
-    bounds = yield from granularity(knowledge, timed_rows(page.rows if page else ()))
+    bounds = yield from ranges.granularity(knowledge, ranges.timed_rows(page.rows if page else ()))
     start = now.parameters["start"].model_copy(update={"bounds": bounds})
     return Capabilities(parameters={**now.parameters, "start": start})
 
@@ -119,17 +117,17 @@ def check_parameters(knowledge: ListKnowledge, keys: Collection[Key] = KEYS) -> 
     if keys and not knowledge.reading.endpoint.strategy.has_range:
         yield from knowledge.fields_at_fault()  # raises if the list does not exist
     elif "start" in keys:
-        findings += yield from check_range(knowledge)
+        findings += yield from ranges.check_range(knowledge)
     elif "end" in keys:
-        findings.append((yield from check_end(knowledge, knowledge.names.end)))
+        findings.append((yield from ranges.check_end(knowledge)))
     if "per_page" in keys:
-        findings += yield from check_size(knowledge)
+        findings += yield from page_parameters.check_size(knowledge)
     if "page" in keys:
-        findings += yield from check_numbers(knowledge)
+        findings += yield from page_parameters.check_numbers(knowledge)
     statuses = _statuses(knowledge.reading)
     if "status" in keys and statuses:
-        findings += yield from check_statuses(knowledge, statuses)
-    yield from choose_accepted_names(
+        findings += yield from parameter_names.check_statuses(knowledge, statuses)
+    yield from parameter_names.choose_accepted_names(
         knowledge, [finding.check for finding in findings if finding.state == "unknown"], statuses
     )
     return findings

@@ -14,12 +14,8 @@ from vetl.core.errors import NotFound, PracticeRefused, RequestRefused
 from vetl.core.list_read import Capabilities, Reading
 from vetl.core.pages import Page, Row, instant, key_of
 from vetl.core.steps import Learnt, Plan
-from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients, clients_in
-from vetl.discovery.discover import after, ask_for_practice, check_parameters, record
-from vetl.discovery.page_parameters import check_numbers, check_size
-from vetl.discovery.parameter_names import check_statuses
+from vetl.discovery import calls_and_people, discover, page_parameters, parameter_names, ranges
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
-from vetl.discovery.ranges import check_bounds, check_range
 from vetl.partner.answers import redact
 from vetl.partner.models import CALL_STATES, PhoneCall
 
@@ -44,9 +40,10 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Plan[Examination]:
         match endpoint.strategy:
             case DateWindows():
                 return (yield from _examine_calls(reading))
+            case ByReference() if endpoint.name == "clients":
+                return Examination((yield from calls_and_people.check_clients(clients)))
             case ByReference():
-                check = check_clients if endpoint.name == "clients" else check_patients
-                return Examination((yield from check(clients)))
+                return Examination((yield from calls_and_people.check_patients(clients)))
             case _:
                 return Examination((yield from _examine_list(reading)))
     except NotFound as error:
@@ -61,7 +58,7 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Plan[Examination]:
 def check_practice() -> Plan[Finding]:
     """Check that the platform answers for this practice."""
     try:
-        yield from ask_for_practice()
+        yield from discover.ask_for_practice()
     except (PracticeRefused, RequestRefused) as refusal:
         return Finding("", "practice", "refused", str(refusal.status), str(refusal), _remedy(refusal))
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")
@@ -78,17 +75,17 @@ def _remedy(refusal: PracticeRefused | RequestRefused) -> str:
 def _examine_list(reading: Reading) -> Findings:
     before = Capabilities.of({}, reading.names)
     knowledge = ListKnowledge(reading, reading.names)
-    findings = yield from check_parameters(knowledge)
+    findings = yield from discover.check_parameters(knowledge)
     page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
     if page is not None:
         if reading.endpoint.strategy.has_range and knowledge.bounds != "none":
-            findings += yield from check_bounds(knowledge, page.rows)
+            findings += yield from ranges.check_bounds(knowledge, page.rows)
         findings += yield from _contents(knowledge, page)
-    decided = after(knowledge, before, findings)
+    decided = discover.after(knowledge, before, findings)
     if knowledge.bounds != "none" and any(item.check == "bounds" and item.state == "note" for item in findings):
         start = decided.parameters["start"].model_copy(update={"bounds": knowledge.bounds})
         decided = Capabilities(parameters={**decided.parameters, "start": start})
-    yield from record({}, decided, {finding.check: finding.evidence for finding in findings})
+    yield from discover.record({}, decided, {finding.check: finding.evidence for finding in findings})
     yield from record_facts(findings)
     return findings
 
@@ -100,18 +97,17 @@ def _contents(knowledge: ListKnowledge, page: Page) -> Findings:
 
 
 def _examine_calls(reading: Reading) -> Plan[Examination]:
-    """Check phone calls under the names that the contract shows, and under no other."""
     knowledge = ListKnowledge(reading, QueryNames(status="state"))
-    findings = yield from check_range(knowledge, fixed=True)
-    findings += yield from check_size(knowledge, fixed=True)
-    findings += yield from check_numbers(knowledge, fixed=True)
-    findings += yield from check_statuses(knowledge, CALL_STATES.values, column="state", fixed=True)
+    findings = yield from ranges.check_range(knowledge)
+    findings += yield from page_parameters.check_size(knowledge)
+    findings += yield from page_parameters.check_numbers(knowledge)
+    findings += yield from parameter_names.check_statuses(knowledge, CALL_STATES.values, column="state")
     page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
     if page is not None:
         findings += list(check_total_pages(knowledge, page, promised=True))
         findings += yield from check_contents(knowledge, page, PhoneCall)
-        findings += yield from check_calls(knowledge, page.rows)
-    return Examination(findings, clients_in(page.rows if page else ()))
+        findings += yield from calls_and_people.check_calls(knowledge, page.rows)
+    return Examination(findings, calls_and_people.clients_in(page.rows if page else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +144,6 @@ class Report:
             for finding in practice.findings
             if finding.state in ("contradicts", "refused")
         ]
-
-    @property
-    def corrections(self) -> list[tuple[str, Finding]]:
-        """Return the contradictions that have a correction."""
-        return [(practice, finding) for practice, finding in self.contradictions if finding.correction]
 
     @property
     def exit_code(self) -> int:

@@ -54,7 +54,7 @@ REFUSED = PageNumbers(Result.IGNORED)
 """The server refuses the name with every number."""
 
 
-def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list[Finding]]:
+def check_numbers(knowledge: ListKnowledge) -> Findings:
     """Prove the page parameter by two pages with different rows, and find the number of the first page."""
     configured = knowledge.names.page
     first = yield from knowledge.recall({**knowledge.whole, **knowledge.smallest})
@@ -67,7 +67,7 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
     def page(name: str, number: int) -> probes.PageProbe:
         return knowledge.ask({**knowledge.whole, **size, name: str(number)})
 
-    names = probes.candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
+    names = probes.candidates((configured,), () if knowledge.has_shown_names else ("page", *PAGE_NAMES))
 
     def turns(names: Sequence[str]) -> Plan[bool | None]:
         beyond = yield from knowledge.ask(
@@ -223,14 +223,14 @@ def _keys(page: Page | None) -> Keys:
 SMALLER = (50, 25, 20, 10)
 
 
-def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
+def check_size(knowledge: ListKnowledge) -> Findings:
     """Prove the name of the page size by pages of one and of two rows; then find the default and the maximum."""
     configured = knowledge.names.per_page
     plain = yield from knowledge.recall(knowledge.whole)
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - pages of one and two rows are compared
         return [knowledge.finding("per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
-    name = yield from _name(knowledge, plain, fixed=fixed)
+    name = yield from _name(knowledge, plain)
     if name is None:
         knowledge.page_size = min(default, probes.LARGEST)
         return [_ignored(knowledge, default)]
@@ -241,12 +241,12 @@ def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     ]
 
 
-def _name(knowledge: ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | None]:
+def _name(knowledge: ListKnowledge, plain: Page) -> Plan[str | None]:
     configured = knowledge.names.per_page
     if (yield from _is_proven(knowledge, plain, configured)):
         return configured
     any_works = yield from _any_holds_one(knowledge, SIZE_NAMES)
-    if fixed or any_works is False:
+    if knowledge.has_shown_names or any_works is False:
         return None
     others = list(SIZE_NAMES)
     names = (yield from probes.bisected(others, partial(_any_holds_one, knowledge))) if any_works else others

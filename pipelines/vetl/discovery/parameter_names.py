@@ -89,9 +89,7 @@ def _is_accepted(knowledge: ListKnowledge, name: str, values: Sequence[str]) -> 
 NO_STATUS = "vetl_doctor"
 
 
-def check_statuses(
-    knowledge: ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
-) -> Findings:
+def check_statuses(knowledge: ListKnowledge, statuses: Sequence[str], *, column: str = "status") -> Findings:
     """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
     configured = knowledge.names.status
     plain = yield from knowledge.recall(knowledge.whole)
@@ -101,7 +99,7 @@ def check_statuses(
     evidence = yield from _evidence(knowledge, plain, configured, tried, column)
     if (
         evidence is None
-        and not fixed
+        and not knowledge.has_shown_names
         and (yield from _any_works(knowledge, plain, tried[-1], STATUS_NAMES)) is not False
     ):
         works = partial(_any_works, knowledge, plain, tried[-1])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from vetl.core.endpoint import QueryNames
+from vetl.core.endpoint import DateWindows, QueryNames
 from vetl.core.errors import NotFound, RequestRefused
 from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page
@@ -95,6 +95,11 @@ class ListKnowledge:
     def endpoint(self) -> str:
         """Return the name of the list."""
         return self.reading.endpoint.name
+
+    @property
+    def has_shown_names(self) -> bool:
+        """Return whether the contract shows the names, so that no others are tried."""
+        return isinstance(self.reading.endpoint.strategy, DateWindows)
 
     def widest(self, form: Bounds) -> tuple[str, str]:
         """Return the bounds of the widest range that the server accepts, in this form."""

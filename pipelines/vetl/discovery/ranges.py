@@ -30,14 +30,14 @@ SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
 
-def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
-    """Prove the names of start and end, or find names that work, unless the contract shows them (`fixed`).
+def check_range(knowledge: ListKnowledge) -> Findings:
+    """Prove the names of start and end, or find names that work.
 
     Set the names, the bounds and the query for the whole list in `knowledge`.
     """
     configured = knowledge.names
     whole = yield from _try_start(knowledge, configured.start)
-    if whole is None and not fixed and (yield from _may_be_found(knowledge, PARTNERS)):
+    if whole is None and not knowledge.has_shown_names and (yield from _may_be_found(knowledge, PARTNERS)):
         hints = yield from knowledge.fields_at_fault()
         names = list(PARTNERS)
         ordered = names if hints else (yield from probes.bisected(names, partial(_any_start, knowledge)))
@@ -45,10 +45,10 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
             if name != configured.start and (whole := (yield from _try_start(knowledge, name))) is not None:
                 break
     if whole is None:
-        start = yield from _no_start(knowledge, fixed=fixed)
+        start = yield from _no_start(knowledge)
         if start.state == "contradicts":
             return [start]
-        return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
+        return [start, (yield from check_end(knowledge))]
     if not whole.total_count:
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
@@ -58,7 +58,7 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     if knowledge.most_days:
         evidence += f"; a range of more than {knowledge.most_days} days is refused"
     start = knowledge.name_finding("start", configured.start, evidence)
-    return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
+    return [start, (yield from check_end(knowledge))]
 
 
 def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
@@ -155,16 +155,17 @@ def _ahead(reading: Reading, name: str, bounds: Bounds, *, refuses_future: bool)
         yield {**start, PARTNERS[name]: format_bound(end, bounds)}
 
 
-def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
+def check_end(knowledge: ListKnowledge) -> Plan[Finding]:
     """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
+    is_shown, configured = knowledge.has_shown_names, knowledge.names.end
     names = probes.candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
-    partner = () if fixed else (PARTNERS.get(knowledge.names.start, configured),)
+    partner = () if is_shown else (PARTNERS.get(knowledge.names.start, configured),)
     likely = probes.candidates((configured,), (name for name in knowledge.whole if name not in start), partner)
     evidence: str | None = None
     for name in likely:
         evidence = evidence or (yield from _end_works(knowledge, start, name))
-    if evidence is None and not fixed and (yield from _any_end_works(knowledge, start, names)) is not False:
+    if evidence is None and not is_shown and (yield from _any_end_works(knowledge, start, names)) is not False:
         others = [name for name in names if name not in likely]
         for name in (yield from probes.bisected(others, partial(_any_end_works, knowledge, start))):
             if evidence := (yield from _end_works(knowledge, start, name)):
@@ -251,11 +252,11 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
     return forms[0]
 
 
-def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
+def _no_start(knowledge: ListKnowledge) -> Plan[Finding]:
     name = knowledge.names.start
     knowledge.bounds, knowledge.whole = "none", {}
     refused = (yield from knowledge.recall({})) is None
-    if refused and not fixed and "start" not in knowledge.ignored:
+    if refused and not knowledge.has_shown_names and "start" not in knowledge.ignored:
         hints = yield from knowledge.fields_at_fault()
         for other in probes.candidates(hints, PARTNERS):
             if knowledge.accepted_start is None:

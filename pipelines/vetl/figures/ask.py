@@ -3,8 +3,7 @@
 A rate is the sum of its numerators by the sum of its denominators, never a mean of rates. Counts of people are
 read from the marts that keep them, never added up. A median is computed from the rows.
 
-Answer for many metrics side by side, from one pass over each mart. List the metrics of a published file, and
-describe one of them.
+Many metrics side by side come from one pass over each mart.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +19,7 @@ from vetl.figures.comparisons import Comparison, conditions, parsed, with_ids
 from vetl.figures.evidence import TIME, Evidence, doubts_of, evidence_of, no_days, part_periods
 from vetl.publishing.marts import table_of
 from vetl.publishing.statements import Read, reading
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import among, literal, quoted
 
 _PRACTICE = {
     "practice": "practice_id",
@@ -52,8 +51,7 @@ class MetricAnswer:
 
     The last columns of each row are the value (of a rate after its numerator and its denominator), `days`, the
     number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are about
-    the values, such as a week of which some days are missing; `doubts` say why they may
-    still change, and why rows may be missing.
+    the values, such as a week of which some days are missing; `doubts` say why they may still change.
     """
 
     metric: Metric
@@ -241,13 +239,10 @@ def _list(items: Any) -> str:  # noqa: ANN401 - any iterable of text
 
 def within(question: MetricQuestion) -> list[str]:
     """Return the condition for the practices of a question; none if these are all."""
-    if question.practices is None:
-        return []
-    return [f"practice_id in ({', '.join(map(literal, question.practices)) or 'null'})"]
+    return [] if question.practices is None else [among("practice_id", question.practices)]
 
 
 def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: Mapping[str, str]) -> str:
-    """Return SQL for the rows that a question asks for."""
     chosen = [conditions(where, expressions), *within(question)]
     if question.since:
         chosen.append(f"day >= date {literal(question.since.isoformat())}")

@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vetl import bundled
 from vetl.core.errors import WarehouseError, WrongUse
@@ -76,7 +75,13 @@ def metrics_of(read: Read, file: Path) -> dict[str, Metric]:
     """Return the metrics of a published file, which `read` reads, by name."""
     refuse_older(read, file, "metrics", "metric")
     answer = read(f"select {', '.join(_COLUMNS)} from meta.metrics order by metric")
-    return {row[0]: _metric(dict(zip(_COLUMNS, row, strict=True))) for row in answer.rows}
+    metrics: dict[str, Metric] = {}
+    for row in answer.rows:
+        fields = dict(zip(_COLUMNS, row, strict=True))
+        counting = {key: value for key, value in json.loads(fields.pop("counting")).items() if value is not None}
+        is_of_now = counting.pop("of_now", False)
+        metrics[row[0]] = Metric(name=fields.pop("metric"), is_of_now=is_of_now, **fields, **counting)
+    return metrics
 
 
 def metric_named(metrics: Mapping[str, Metric], name: str) -> Metric:
@@ -91,11 +96,6 @@ def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
         raise WarehouseError(
             f"{file}: has no {schema_of(mart)}.{mart}.{column}: an older vetl published it; run `vetl build`"
         )
-
-
-def _metric(row: dict[str, Any]) -> Metric:
-    counting = {key: value for key, value in json.loads(row.pop("counting")).items() if value is not None}
-    return Metric(name=row.pop("metric"), is_of_now=counting.pop("of_now", False), **row, **counting)
 
 
 WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")

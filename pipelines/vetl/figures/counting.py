@@ -142,23 +142,32 @@ def several_chosen(
 ) -> SeveralChosen:
     """Return the error if the values of several chosen rows do not add up; it names how the rows differ."""
     ((rows,),) = read(f"select count(*) from {table_of(mart)} where {chosen}").rows
-    different = list(_different(read, mart, chosen, dimensions))
-    return SeveralChosen(
-        f"{mart}.{column}: {rows:,} rows are chosen, and its values do not add up",
-        ", ".join(_option(name) for name in different) + _values(read, mart, chosen, different, dimensions),
-        _choices(read, mart, chosen, {name: dimensions[name] for name in different}),
-    )
+    reason = f"{mart}.{column}: {rows:,} rows are chosen, and its values do not add up"
+    return _several(read, mart, reason, chosen, dict(_different(read, mart, chosen, dimensions)))
 
 
 def refuse_mixed(read: Read, mart: str, column: str, chosen: str, dimensions: Mapping[str, str]) -> None:
     """Raise `SeveralChosen` if the chosen rows are of several measures."""
     measure = {name: expression for name, expression in dimensions.items() if name == _MEASURE}
-    if list(_different(read, mart, chosen, measure)):
-        raise SeveralChosen(
-            f"{mart}.{column}: several measures are chosen",
-            _option(_MEASURE) + _values(read, mart, chosen, [_MEASURE], dimensions),
-            _choices(read, mart, chosen, measure),
-        )
+    if different := dict(_different(read, mart, chosen, measure)):
+        raise _several(read, mart, f"{mart}.{column}: several measures are chosen", chosen, different)
+
+
+def _several(read: Read, mart: str, reason: str, chosen: str, different: Mapping[str, str]) -> SeveralChosen:
+    """Return the error about rows that differ in these dimensions; of an only one it names the values."""
+    options = ", ".join(
+        "--practice" if name == "practice" else "--day" if name in _TIMES else f"--where {name}=VALUE"
+        for name in different
+    )
+    if len(different) == 1 and different.keys().isdisjoint(_TIMES):
+        [expression] = different.values()
+        options += f"; {values_of(read, mart, expression, chosen)}"
+    choices = {
+        name: frequent_values(read, mart, expression, chosen, _MOST_CHOICES)
+        for name, expression in different.items()
+        if name not in ("practice", *_TIMES)
+    }
+    return SeveralChosen(reason, options, choices)
 
 
 def _days_of(read: Read, mart: str, one: Comparison, dimensions: Mapping[str, str]) -> str | None:
@@ -171,26 +180,9 @@ def _days_of(read: Read, mart: str, one: Comparison, dimensions: Mapping[str, st
     return None if found else f"no row has {one.name}{one.operator}{one.value}; rows are from {first} to {last}"
 
 
-def _different(read: Read, mart: str, chosen: str, dimensions: Mapping[str, str]) -> Iterator[str]:
+def _different(read: Read, mart: str, chosen: str, dimensions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the dimensions in which the chosen rows differ."""
     for name, expression in dimensions.items():
         values = f"select distinct {expression} from {table_of(mart)} where {chosen} limit 2"
         if len(read(values).rows) > 1:
-            yield name
-
-
-def _choices(read: Read, mart: str, chosen: str, dimensions: Mapping[str, str]) -> dict[str, Sequence[str]]:
-    return {
-        name: frequent_values(read, mart, expression, chosen, _MOST_CHOICES)
-        for name, expression in dimensions.items()
-        if name not in ("practice", *_TIMES)
-    }
-
-
-def _values(read: Read, mart: str, chosen: str, names: Sequence[str], dimensions: Mapping[str, str]) -> str:
-    """Return the values of the only dimension in which rows differ."""
-    (name,) = names if len(names) == 1 else ("",)
-    return f"; {values_of(read, mart, dimensions[name], chosen)}" if name and name not in _TIMES else ""
-
-
-def _option(name: str) -> str:
-    return "--practice" if name == "practice" else "--day" if name in _TIMES else f"--where {name}=VALUE"
+            yield name, expression

@@ -13,7 +13,7 @@ from typing import Any
 
 from vetl.core.text import some_of
 from vetl.publishing.statements import Read, query
-from vetl.store.connection import literal
+from vetl.store.connection import among, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,11 @@ class Evidence:
 
 def evidence_of(read: Read, lists: Sequence[str], practices: str = "true") -> list[Evidence]:
     """Return the evidence for these lists, of the practices that the SQL condition `practices` chooses."""
-    named = ", ".join(literal(name) for name in lists)
     rows = read(
         "select practice_id, endpoint, as_of, certified_through, evidence, source_count, warehouse_count,"
         " quarantined_rows, restated_rows, last_reconcile_at"
         f" from meta.proof join marts.practices using (practice_id)"
-        f" where endpoint in ({named}) and ({practices}) order by practice_id, endpoint"
+        f" where {among('endpoint', lists)} and ({practices}) order by practice_id, endpoint"
     ).rows
     return [Evidence(*row) for row in rows]
 
@@ -180,13 +179,12 @@ def reads_of(private: Path, lists: Sequence[str], practice: str, day: date) -> l
     Bounds are days of the practice's clock or UTC instants. A local day reaches into the UTC day before or after
     it, so one day is added on each side of instants.
     """
-    named = ", ".join(literal(name) for name in lists)
     first, of_day, last = (literal((day + timedelta(days=days)).isoformat()) for days in (-1, 0, 1))
     rows = query(
         private,
         "select practice_id, endpoint, kind, window_start, window_end, total_last, rows, distinct_ids, certified,"
         " reason, finished_at, run_id from control.windows"
-        f" where practice_id = {literal(practice)} and endpoint in ({named})"
+        f" where practice_id = {literal(practice)} and {among('endpoint', lists)}"
         f" and coalesce(left(window_start, 10) <= if(len(window_start) = 10, {of_day}, {last}), true)"
         f" and coalesce(left(window_end, 10) >= if(len(window_end) = 10, {of_day}, {first}), true)"
         " qualify row_number() over (partition by endpoint, kind, window_start, window_end, status"

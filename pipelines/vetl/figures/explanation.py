@@ -17,7 +17,7 @@ from vetl.figures.comparisons import Comparison, conditions, parsed, refuse_unkn
 from vetl.figures.counting import Counted, counted_columns, none_chosen, refuse_mixed, several_chosen
 from vetl.figures.evidence import Evidence, doubts_of, evidence_of
 from vetl.publishing.marts import table_of
-from vetl.publishing.statements import Read, columns_of, reading
+from vetl.publishing.statements import QueryResult, Read, columns_of, reading
 from vetl.store.connection import literal, quoted
 
 _TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
@@ -97,9 +97,8 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         counted = {**how.dimensions, **{column: how.dimensions[of] for column, of in named.items()}}
         dimensions = _of_the_mart(marts[question.mart], named, (*counted, *how.ignored))
         where = with_ids(read, parsed(_where(question, dimensions), tuple(dimensions)))
-        chosen = conditions(where, counted)
-        rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
-        recounted = _recounted(read, metric, parts, chosen)
+        chosen = dict.fromkeys(parts, conditions(where, counted))
+        recounted = _recounted(read, parts, chosen)
         value = _cell(read, question, how, columns.metric_of, where, dimensions, recounted)
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
@@ -114,7 +113,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
             definition or description,
             unit,
             metric,
-            *with_their_count(rows_of),
+            *_rows_of(read, parts, chosen, question.most),
             certificates,
             _revisions(read, question, where),
             is_final,
@@ -139,10 +138,8 @@ def rows_of_metric(file: Path, question: MetricQuestion) -> Explanation:
             name: conditions(where_of(read, question, {**FRAME, **part.dimensions}), {**FRAME, **part.dimensions})
             for name, part in parts.items()
         }
-        rows_of = [(name, metric_rows(read, part, chosen[name], question.most)) for name, part in parts.items()]
         value, is_final = (answer.rows[0][-3], answer.rows[0][-1]) if answer.rows else (None, False)
-        totals = [value_of_rows(read, part, chosen[name]) for name, part in parts.items()]
-        recounted = totals[0] if len(totals) == 1 else totals[0] / totals[1] if totals[1] else None
+        recounted = _recounted(read, parts, chosen)
         if value is None and not recounted:
             recounted = None  # a sum of nothing is nothing, a count of nothing is 0
         return Explanation(
@@ -153,7 +150,7 @@ def rows_of_metric(file: Path, question: MetricQuestion) -> Explanation:
             metric.definition,
             metric.unit,
             metric,
-            *with_their_count(rows_of),
+            *_rows_of(read, parts, chosen, question.most),
             answer.evidence,
             [],
             bool(is_final),
@@ -189,9 +186,16 @@ def explainable(file: Path, name: str | None = None) -> list[tuple[str, str]]:
     return [(mart, column) for mart, column in rows]
 
 
-def metric_rows(
-    read: Read, metric: Metric, chosen: str, most: int | None = None
+def _rows_of(
+    read: Read, parts: Mapping[str, Metric], chosen: Mapping[str, str], most: int | None
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Return the columns and the rows of counts, each row with the name of its count first."""
+    found = {name: _rows_of_count(read, part, chosen[name], most) for name, part in parts.items()}
+    columns = ("count", *next(iter(found.values())).columns)
+    return columns, [(name, *row) for name, answer in found.items() for row in answer.rows]
+
+
+def _rows_of_count(read: Read, metric: Metric, chosen: str, most: int | None) -> QueryResult:
     """Return the rows that a count is made of: their ids, times and dimensions, and the value of each."""
     kinds = read(
         "select column_name, data_type from duckdb_columns() where database_name = current_database() and"
@@ -203,13 +207,11 @@ def metric_rows(
     # Of a median the rows around it are the middle ones; other rows come in the order of their times.
     first = ["counts"] if metric.aggregation == "median" else [name for name, kind in kinds if kind in _TIMES]
     order = ", ".join(quoted(name) for name in (*first, *names))
-    statement = (
+    return read(
         f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
         f" from {metric.source} as counted where ({chosen}) and ({metric.expression}) is not null"
         f" order by {order}{'' if most is None else f' limit {most}'}"
     )
-    answer = read(statement)
-    return answer.columns, answer.rows
 
 
 def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
@@ -282,25 +284,15 @@ def _cell(
     raise several_chosen(read, question.mart, question.column, chosen, dimensions)
 
 
-def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
-    """Return the value that the counted rows give."""
-    values = [value_of_rows(read, part, chosen) for part in parts.values()]
-    if metric.aggregation != "ratio":
+def _recounted(read: Read, parts: Mapping[str, Metric], chosen: Mapping[str, str]) -> Any:  # noqa: ANN401 - as `_cell`
+    """Return the value that the counted rows give; `chosen` is SQL for those of each count."""
+    values = [
+        read(f"select {part.total} from {part.source} as counted where {chosen[name]}").rows[0][0]
+        for name, part in parts.items()
+    ]
+    if len(values) == 1:
         return values[0]
     return values[0] / values[1] if values[1] else None
-
-
-def value_of_rows(read: Read, part: Metric, chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
-    """Return the value of a count over the rows that the SQL `chosen` chooses."""
-    return read(f"select {part.total} from {part.source} as counted where {chosen}").rows[0][0]
-
-
-def with_their_count(
-    rows_of: Sequence[tuple[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]],
-) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Return the columns and the rows of counts, each row with the name of its count first."""
-    columns = ("count", *rows_of[0][1][0])
-    return columns, [(part, *row) for part, (_, rows) in rows_of for row in rows]
 
 
 def _is_final(read: Read, metric: Metric, chosen: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal
 from vetl.figures.ask import MetricQuestion, answered
 from vetl.figures.catalogue import Metric, metrics_of
 from vetl.publishing.statements import Read, columns_of, reading
-from vetl.store.connection import literal
+from vetl.store.connection import among
 
 Step = Literal["day", "week"]
 
@@ -75,10 +75,9 @@ def _holidays(read: Read) -> frozenset[tuple[str, date]]:
 
 
 def _closed(read: Read, metric: Metric, by: Step) -> list[tuple[str, date]]:
-    lists = ", ".join(literal(name) for name in metric.lists)
     statement = (
         "with certified as (select practice_id, min(coalesce(certified_through, '-infinity'::timestamptz))"
-        f" as through from meta.proof where endpoint in ({lists}) group by practice_id)"
+        f" as through from meta.proof where {among('endpoint', metric.lists)} group by practice_id)"
         f" select practice_id, {by} as start"
         " from meta.practice_days as counted join certified using (practice_id)"
         f" group by all having count(*) = {7 if by == 'week' else 1}"

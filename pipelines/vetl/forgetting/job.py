@@ -6,7 +6,7 @@ Each step can be repeated, so the same command and the next run continue an inte
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,13 @@ from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store import forgotten
-from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
+from vetl.store.connection import PRIVATE, ROW_GROUP_SIZE, as_warehouse_error, literal, quoted
 from vetl.store.drafts import draft_for, rewrite_log
 from vetl.store.mentions import Mentions
-from vetl.store.person import STEPS, ForgetPlan, Person, keep_plans, look_up, read_plans
+from vetl.store.person import ForgetPlan, Person, keep_plans, look_up, read_plans
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.sqlite_file import erase_remains, is_sqlite, sync_to_disk
-from vetl.store.warehouse import Place, Warehouse, existing, opened
+from vetl.store.warehouse import Warehouse, existing, opened
 
 Build = Callable[[], Mapping[str, Any]]
 """Build the marts in full and publish them; the returned mapping has an `exit_code`."""
@@ -88,7 +88,7 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
     The inbox is drained first, so that no delivery about the person is stored later.
 
     Raise `WrongUse` if no row of the practice names this client (nothing was changed), `VetlError` if a step
-    failed (the finished steps are recorded, and the same command continues).
+    failed (the plan stays, and the same command does all steps again).
     """
     existing(settings.warehouse)
     path = settings.warehouse.path
@@ -98,8 +98,7 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
         if not any(plan.is_of(practice_id, client_id) for plan in plans):
             begun_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
             keep_plans(path, [*plans, ForgetPlan(person, begun_at=begun_at)])
-    done = _finish(settings, build, practice_id, client_id)
-    return done[-1]
+    return _finish(settings, build, practice_id, client_id)[-1]
 
 
 def finish_forgettings(settings: Settings, build: Build) -> list[Forgetting]:
@@ -121,7 +120,7 @@ def _finish(
 
 def _steps(settings: Settings, build: Build, practice_id: str | None, client_id: str | None) -> list[Forgetting]:
     warehouse = settings.warehouse
-    plans = _private_steps(settings)
+    plans, mentions = _private_steps(settings)
     # A published file that was rolled back may contain the person.
     release(warehouse.path)
     removed = remove_kept(warehouse.published)
@@ -133,63 +132,55 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     removed += remove_kept(warehouse.published)  # the file that the build has just replaced
     if warehouse.parquet and warehouse.published.exists():
         write_parquet(warehouse.published, 1)
-    plans = _noted(warehouse.path, plans, STEPS[3])
     renewed = [place for keeper in hooks.people(settings) for place in keeper.renew()]
-    plans = _noted(warehouse.path, plans, STEPS[4])
     remove_leftovers(warehouse)
     done: list[Forgetting] = []
     for plan in _last(plans, practice_id, client_id):
-        left = residue(settings, plan.person, _mentions(warehouse, plan.person))
+        left = residue(settings, plan.person, mentions[plan.person.practice_id])
         done.append(_forgetting(plan, removed, renewed, left, built))
-        # If a value is left, no step counts as finished.
         others = [other for other in plans if other != plan]
-        plans = [*others, plan.again(left)] if left else others
+        plans = [*others, replace(plan, left=tuple(left))] if left else others
         keep_plans(warehouse.path, plans)
     return done
 
 
-def _private_steps(settings: Settings) -> list[ForgetPlan]:
-    """Do the steps for private files: rows, inbox, the bytes of the private file, dbt's state."""
+def _private_steps(settings: Settings) -> tuple[list[ForgetPlan], Mapping[str, Mentions]]:
+    """Forget all planned persons in the private files; return the plans, and the mentions by practice."""
     path, inbox = settings.warehouse.path, settings.webhooks.inbox
-    plans = read_plans(path)
-    if inbox.exists() and any(STEPS[1] not in plan.done for plan in plans):
+    if inbox.exists():
         run_drain(settings, catch_up=False)
-    if any(STEPS[0] not in plan.done for plan in plans):
-        with opened(settings.warehouse) as warehouse:
-            plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
+    with opened(settings.warehouse) as warehouse:
+        plans = [_forgotten(warehouse, plan) for plan in read_plans(path)]
+        mentions = warehouse.pseudonyms.by_practice
+    keep_plans(path, plans)
+    for files in hooks.people(settings):
+        for plan in plans:
+            files.forget(plan, mentions[plan.person.practice_id])
+    if inbox.exists():
+        plans = [_erased(inbox, plan, mentions[plan.person.practice_id]) for plan in plans]
         keep_plans(path, plans)
-    for plan in plans:
-        mentions = _mentions(settings.warehouse, plan.person)
-        for files in hooks.people(settings):
-            files.forget(plan, mentions)
-    for plan in plans if inbox.exists() else ():
-        if STEPS[1] not in plan.done:
-            plans = _replaced(path, plans, _erased(settings, plan))
-    for plan in plans:
-        if STEPS[2] not in plan.done:
-            _rewrite_all(settings, plan)
-            plans = _replaced(path, plans, plan.after(STEPS[2]))
-    return plans
+    _rewrite_all(settings, plans)
+    return plans, mentions
 
 
-def _rewrite_all(settings: Settings, plan: ForgetPlan) -> None:
+def _rewrite_all(settings: Settings, plans: Sequence[ForgetPlan]) -> None:
     """Rewrite each file that stays, and remove each that is made again: these are the files that are searched."""
     rewrite(settings.warehouse.path)
-    for file in kept_files(settings):
-        if is_sqlite(file.path):
-            erase_remains(file.path)
-    rewrite_log(settings.dashboard.audit, plan.person.ids, plan.pseudonym or "")
+    for file in kept_files(settings).values():
+        if is_sqlite(file):
+            erase_remains(file)
+    for plan in plans:
+        rewrite_log(settings.dashboard.audit, plan.person.ids, plan.pseudonym or "")
     for folder in derived_folders(settings):
         shutil.rmtree(folder, ignore_errors=True)
     remove_leftovers(settings.warehouse)
 
 
 def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:
-    """Replace values of the person in rows by pseudonyms; return the plan with this step finished."""
     # Rows that came since the plan was made may have further values of the person.
     person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
     done = forgotten.forget(warehouse, person)
-    return plan.after(STEPS[0], person=person, pseudonym=done.pseudonym, rows=dict(done.rows))
+    return replace(plan, person=person, pseudonym=done.pseudonym, rows=dict(done.rows))
 
 
 def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
@@ -204,34 +195,16 @@ def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str,
     return person.union(planned[0]) if planned else person
 
 
-def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
-    """Erase deliveries about the person; return the plan with this step finished."""
-    about = _about(plan.person.practice_id, _mentions(settings.warehouse, plan.person))
-    with Inbox.open(settings.webhooks.inbox) as inbox:
-        numbers = inbox.about(about)
+def _erased(file: Path, plan: ForgetPlan, mentions: Mentions) -> ForgetPlan:
+    """Erase deliveries about the person; return the plan with their number."""
+    with Inbox.open(file) as inbox:
+        numbers = inbox.about(_about(plan.person.practice_id, mentions))
         inbox.erase(numbers)
-    return plan.after(STEPS[1], deliveries=plan.deliveries + len(numbers))
-
-
-def _mentions(place: Place, person: Person) -> Mentions:
-    with opened(place) as warehouse:
-        return warehouse.pseudonyms.by_practice[person.practice_id]
+    return replace(plan, deliveries=plan.deliveries + len(numbers))
 
 
 def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:
     return Pseudonyms({practice_id: mentions}).mentions_in
-
-
-def _noted(path: Path, plans: Sequence[ForgetPlan], step: str) -> list[ForgetPlan]:
-    noted = [plan.after(step) for plan in plans]
-    keep_plans(path, noted)
-    return noted
-
-
-def _replaced(path: Path, plans: Sequence[ForgetPlan], plan: ForgetPlan) -> list[ForgetPlan]:
-    replaced = [plan if plan.is_of(other.person.practice_id, other.person.client_id) else other for other in plans]
-    keep_plans(path, replaced)
-    return replaced
 
 
 def _last(plans: Sequence[ForgetPlan], practice_id: str | None, client_id: str | None) -> list[ForgetPlan]:
@@ -245,17 +218,17 @@ def _forgetting(
     return Forgetting(plan.pseudonym, plan.rows, plan.deliveries, removed, lakes, left, built)
 
 
-_NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
-_REMEDY = "the disk is full or fails; make room for as much again as the file has"
-"""DuckDB says of a full disk that a checkpoint during a detach failed."""
-
-
 def rewrite(path: Path) -> None:
     """Copy raw, history and control into a new file and rename it into place, without the marts."""
     try:
         with draft_for(path) as draft, closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(path))} as old")
-            drop_derived(connection, "old")
+            schemas = connection.execute(
+                "select schema_name from duckdb_schemas() where database_name = 'old' and not internal"
+            ).fetchall()
+            for (schema,) in schemas:
+                if schema not in (*PRIVATE, "main"):
+                    connection.execute(f"drop schema old.{quoted(schema)} cascade")
             connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
             connection.execute("copy from database old to new")
             connection.execute("detach new")
@@ -266,6 +239,4 @@ def rewrite(path: Path) -> None:
     except OSError as error:
         raise WarehouseError(cannot_write(path, error, "cannot be rewritten")) from None
     except duckdb.Error as error:
-        if any(sign in str(error) for sign in _NO_ROOM):
-            raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
         raise as_warehouse_error(error, path, "cannot be rewritten") from None

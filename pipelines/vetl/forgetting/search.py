@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -21,8 +21,8 @@ from vetl.settings.core_sections import WarehouseSettings
 from vetl.store import drafts
 from vetl.store.connection import as_vetl_errors, attached, literal, quoted
 from vetl.store.mentions import ID_IN_TEXT, Mentions, national
-from vetl.store.notes import notes_file
-from vetl.store.person import Person, notes_without_plans, pattern_of
+from vetl.store.notes import notes_except, notes_file
+from vetl.store.person import NOTE, Person, pattern_of
 from vetl.store.pseudonyms import IDS, Pseudonyms, in_json
 from vetl.store.warehouse import Place
 
@@ -34,13 +34,6 @@ _DIGITS_IN_BYTES = 10
 """The fewest digits that are searched for, because a file has fewer digits by chance."""
 
 _UNREAD = ("call_key", "content_hash", "practice", "practice_name")
-
-
-def texts_of(person: Person) -> list[str]:
-    """Return the values whose bytes may be in no file, unless another person has them too (`elsewhere`)."""
-    ids = [item for item in person.ids if len(item) >= ID_IN_TEXT]
-    digits = [item for item in (national(phone, None) for phone in person.phones) if len(item) >= _DIGITS_IN_BYTES]
-    return sorted({*ids, *person.phones, *digits, *person.emails, *person.names})
 
 
 def _spellings(text: str) -> set[str]:
@@ -63,17 +56,6 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
     return there
 
 
-def in_text(content: str, texts: Iterable[str]) -> set[str]:
-    """Return the texts that a text of JSON contains."""
-    return {text for text in texts if text and any(form in content for form in _spellings(text))}
-
-
-def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
-    """Return the tables of a private file, with those of dbt, whose rows mention the person."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-        return list(_in_tables(connection, "warehouse", person, mentions))
-
-
 def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
     """Return the tables of a published file, or of the contacts, whose rows mention the person."""
     with as_vetl_errors(file), closing(duckdb.connect()) as connection:
@@ -89,19 +71,21 @@ def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
         return mentioned(connection, source, columns, person, mentions, is_of_clients=False)
 
 
-def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_seconds: float) -> set[str]:
-    """Return the texts that rows of other practices have too; they may stay in files.
+def elsewhere(place: Place, person: Person, texts: set[str]) -> set[str]:
+    """Return the texts that rows of other practices have too, such as a name; they may stay in files.
 
-    An id may be that of a pet too, so it also counts in rows of the same practice. `in_private` finds rows of the
+    An id may be that of a pet too, so it also counts in rows of the same practice. `mentioned` finds rows of the
     same practice that name the client by it.
     """
     there: set[str] = set()
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
+    if not texts:
+        return there
+    with attached(place.path, lock_wait_seconds=place.lock_wait_seconds) as connection:
         for _, name, columns in _tables(connection, "warehouse"):
             if "practice_id" not in columns:
                 continue
             row = " || ' ' || ".join(f"coalesce({quoted(item)}::varchar, '')" for item in columns)
-            for text in set(texts) - there:
+            for text in texts - there:
                 among = "true" if text in person.ids else "practice_id <> $practice"
                 parameters = {
                     f"text_{number}": spelling for number, spelling in enumerate(sorted(_spellings(text)))
@@ -185,20 +169,18 @@ def _is_mention(mentions: Mentions, name: str, kind: str, text: str) -> bool:
 
 def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]:
     """Return the files, with their tables if they have any, that still contain a value of a person."""
-    seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []
-    private = settings.warehouse.path
-    left += [f"{private}: {table}" for table in in_private(private, person, mentions, lock_wait_seconds=seconds)]
-    published = settings.warehouse.published
+    private, published = settings.warehouse.path, settings.warehouse.published
+    with attached(private, lock_wait_seconds=settings.warehouse.lock_wait_seconds) as connection:
+        left += [f"{private}: {table}" for table in _in_tables(connection, "warehouse", person, mentions)]
     for file in (published, *kept(published), contacts_file(published)):
         left += [f"{file}: {table}" for table in (in_published(file, person, mentions) if file.exists() else ())]
     for file in sorted(parquet_folder(published).rglob("*.parquet")):
         left += [str(file)] * in_parquet(file, person, mentions)
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
-            left += [str(settings.webhooks.inbox)] * bool(
-                inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
-            )
+            about = Pseudonyms({person.practice_id: mentions}).mentions_in
+            left += [str(settings.webhooks.inbox)] * bool(inbox.about(about))
     for keeper in hooks.people(settings):
         left += keeper.left(person, mentions)
     return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
@@ -213,7 +195,10 @@ def remove_leftovers(warehouse: WarehouseSettings) -> None:
 
 
 def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
-    texts = texts_of(person)
+    # No file may have the bytes of these values, unless another person has them too (`elsewhere`).
+    ids = [item for item in person.ids if len(item) >= ID_IN_TEXT]
+    digits = [item for item in (national(phone, None) for phone in person.phones) if len(item) >= _DIGITS_IN_BYTES]
+    texts = sorted({*ids, *person.phones, *digits, *person.emails, *person.names})
     path = settings.warehouse.path
     for file in searched_files(settings):
         if file.name.startswith(notes_file(path).name):
@@ -224,14 +209,9 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
             continue
         except OSError as error:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
-        if _not_elsewhere(settings.warehouse, person, there):
+        if there - elsewhere(settings.warehouse, person, there):
             yield str(file)
-    if _not_elsewhere(settings.warehouse, person, in_text(notes_without_plans(path), texts)):
+    notes = notes_except(path, NOTE)
+    there = {text for text in texts if text and any(form in notes for form in _spellings(text))}
+    if there - elsewhere(settings.warehouse, person, there):
         yield str(notes_file(path))
-
-
-def _not_elsewhere(place: Place, person: Person, texts: set[str]) -> set[str]:
-    """Return the texts that belong to nobody else, as a client of another practice may have the same name."""
-    if not texts:
-        return texts
-    return texts - elsewhere(place.path, person, texts, lock_wait_seconds=place.lock_wait_seconds)

@@ -27,7 +27,8 @@ def facts_of(days: Days, stated: Collection[Fact] = (), *, hours_of_days: int = 
     """
     bad_days = {fact.since for fact in stated if fact.shape == "hours"}
     ordinary = replace(days, is_closed=_also_closed(days, bad_days))
-    hours = [fact for day in _recent(days, hours_of_days) for fact in hours_of(days, ordinary.is_closed, day)]
+    recent = range(max(days.today - hours_of_days + 1, 0), days.today + 1)
+    hours = [fact for day in recent for fact in hours_of(days, ordinary.is_closed, day)]
     bad_days |= {fact.since for fact in hours}
     clean = replace(days, is_closed=_also_closed(days, bad_days))
     open_ones = {(fact.shape, fact.measure, fact.part): fact for fact in stated if fact.until is None}
@@ -38,10 +39,6 @@ def facts_of(days: Days, stated: Collection[Fact] = (), *, hours_of_days: int = 
         for fact in weekdays_of(days, measure, open_ones.get(("weekday", measure, None)))
     ]
     return sorted(_explained([*weekdays, *shifts, *hours]), key=lambda fact: -fact.people)
-
-
-def _recent(days: Days, number: int) -> range:
-    return range(max(days.today - number + 1, 0), days.today + 1)
 
 
 def _also_closed(days: Days, others: Collection[date]) -> np.ndarray:

@@ -10,16 +10,26 @@ without digits; parts that few people share are not even looked at.
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from vetl.core.published_file import COMMON_WORDS
-from vetl.core.text import is_label
+from vetl.core.text import day_words, is_label
 from vetl.headlines.surprise import Fact, Numbers
 
 Direction = Literal["low", "high"]
+
+
+class CountedList(NamedTuple):
+    """A list, whose days after its certificate are not judged, and a word for its cases."""
+
+    name: str
+    cases: str
+
+
+_CALLS = CountedList("phone_calls", "calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Measure:
         is_share: Whether it is a share; else a count by day.
         least: The smallest change that is worth a line: of a share in points, of a count as a part of it.
         of_part_of: The measure of which this one is a part: a fact of the part says more than one of the whole.
-        of: The list that is counted, and a word for its cases.
+        of: The list that is counted.
     """
 
     worse: Direction
@@ -40,23 +50,13 @@ class Measure:
     is_share: bool = True
     least: float = 0.08
     of_part_of: str | None = None
-    of: tuple[str, str] = ("phone_calls", "calls")
-
-    @property
-    def list_name(self) -> str:
-        """Return the list that is counted; days after its certificate are not judged."""
-        return self.of[0]
-
-    @property
-    def cases(self) -> str:
-        """Return a word for the cases."""
-        return self.of[1]
+    of: CountedList = _CALLS
 
 
-_ONLINE = ("booking_sessions", "sessions")
-_OUTREACH = ("ai_outbound", "clients")
-_VISITS = ("appointments", "visits")
-_TASKS = ("staff_tasks", "tasks")
+_ONLINE = CountedList("booking_sessions", "sessions")
+_OUTREACH = CountedList("ai_outbound", "clients")
+_VISITS = CountedList("appointments", "visits")
+_TASKS = CountedList("staff_tasks", "tasks")
 
 MEASURES: Mapping[str, Measure] = {
     "answered": Measure("low", "{value} of calls in opening hours are answered; usual are {usual}"),
@@ -130,21 +130,21 @@ def words_of(fact: Fact, practice: str) -> str:
     )
     if fact.weekday is not None:
         level = level.replace("usual are", "on other days")
-        return f"{practice}: on {_WEEKDAYS[fact.weekday]} {level} (since {_day(fact.since)})"
-    return f"{practice}: since {_day(fact.since)} {level}"
+        return f"{practice}: on {_WEEKDAYS[fact.weekday]} {level} (since {day_words(fact.since)})"
+    return f"{practice}: since {day_words(fact.since)} {level}"
 
 
 def made_of(fact: Fact) -> str:
     """Return the cases behind a fact."""
     measure = MEASURES[fact.measure]
     if measure.is_share:
-        return f"{fact.some:,.0f} of {fact.whole:,.0f} {measure.cases}"
-    return f"{fact.some:,.0f} {measure.cases}, {fact.whole:,.0f} expected"
+        return f"{fact.some:,.0f} of {fact.whole:,.0f} {measure.of.cases}"
+    return f"{fact.some:,.0f} {measure.of.cases}, {fact.whole:,.0f} expected"
 
 
 def _hours(fact: Fact) -> str:
     assert fact.hours is not None
-    when = f"on {_day(fact.since)} from {fact.hours[0]}:00 to {fact.hours[1]}:00"
+    when = f"on {day_words(fact.since)} from {fact.hours[0]}:00 to {fact.hours[1]}:00"
     if fact.measure == "calls":
         return f"{when} {fact.some:.0f} calls came; usual are {fact.usual:.0f}"
     unanswered, usual = fact.whole - fact.some, (1 - fact.usual) * fact.whole
@@ -163,10 +163,6 @@ def _amount(value: float, *, is_share: bool) -> str:
         return f"{value:.0f}" if value >= 10 else f"{value:.1f}"  # noqa: PLR2004
     percent = 100 * value
     return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"  # noqa: PLR2004
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
 
 
 Key = tuple[str, str | None]
@@ -217,18 +213,6 @@ class Days:
     def end(self, list_name: str) -> int:
         """Return the place after the last day that can be judged."""
         return min(self.ends.get(list_name, self.today), self.today)
-
-    def through(self, place: int) -> "Days":
-        """Return the days as they were known on the morning of the day at this place."""
-        end = place + 1
-        return Days(
-            self.practice_id,
-            self.first,
-            {key: (some[:end], whole[:end]) for key, (some, whole) in self.shares.items()},
-            {key: (some[:end], whole[:end]) for key, (some, whole) in self.hours.items()},
-            self.weekday[:end],
-            self.is_closed[:end],
-        )
 
 
 def days_of(

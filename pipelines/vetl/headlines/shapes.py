@@ -47,7 +47,7 @@ class _Counts:
     @classmethod
     def of(cls, days: Days, key: Key) -> "_Counts":
         measure = MEASURES[key[0]]
-        return cls(measure, days.end(measure.list_name), *_adjusted(days, key))
+        return cls(measure, days.end(measure.of.name), *_adjusted(days, key))
 
     @property
     def by_day(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -125,7 +125,6 @@ def _is_large(measure: Measure, sign: float, value: float, level: float, stated:
 
 
 def _far(measure: Measure, value: float, level: float) -> float:
-    """Return how far a new level must be."""
     if measure.is_share:
         return FAR
     return _FAR_OF_STOPS if value <= _STOPPED * level else _FAR_OF_COUNTS
@@ -210,7 +209,7 @@ def weekdays_of(days: Days, name: str, stated: Fact | None) -> Iterator[Fact]:
     if (name, None) not in days.shares:
         return
     some, whole = days.shares[name, None]
-    end = days.end(MEASURES[name].list_name)
+    end = days.end(MEASURES[name].of.name)
     has_cases = ~days.is_closed[:end] & (whole[:end] > 0)
     near = np.arange(max(end - WEEK * _WEEKS, 0), end)
     near = near[has_cases[near]]

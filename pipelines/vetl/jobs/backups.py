@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -24,17 +24,13 @@ from typing import Any
 from vetl import hooks
 from vetl.core.errors import BackupError, WrongUse, cannot_write
 from vetl.jobs.dbt_process import state_folder
-from vetl.publishing.contacts import contacts_file
-from vetl.publishing.copies import parquet_folder, write_parquet
-from vetl.publishing.retention import kept
+from vetl.publishing import contacts, copies, retention
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
+from vetl.store import drafts, sqlite_file, writer_lock
 from vetl.store.connection import attached
-from vetl.store.drafts import draft_for, remove_leftovers, replace_text
 from vetl.store.file_header import what_is_wrong
-from vetl.store.sqlite_file import copy_whole, is_sqlite, is_whole, sync_to_disk
 from vetl.store.warehouse import existing, writing
-from vetl.store.writer_lock import restore_mark
 
 _NO_DATA = (".lock", ".tmp", ".dbt", ".wal", ".restoring", "-wal", "-shm", "-journal")
 """Ends of names beside the private file: locks, drafts, dbt's state, logs."""
@@ -50,21 +46,14 @@ MADE_AGAIN = (
 """What a backup does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile:
-    """A file of vetl; `name` is the same in every warehouse: `private`, `private.notes.sqlite`, `inbox`."""
-
-    name: str
-    path: Path
-
-
-def kept_files(settings: Settings) -> list[KeptFile]:
-    """Return the existing files that vetl keeps."""
+def kept_files(settings: Settings) -> dict[str, Path]:
+    """Return the existing files of vetl by name, the same in every warehouse: `private`, `published`, `inbox`."""
     path, published = settings.warehouse.path, settings.warehouse.published.resolve()
-    files = [KeptFile(PRIVATE, path), *_beside(path), KeptFile(PUBLISHED, published)]
-    files += [KeptFile(f"{PUBLISHED}{item.stem.removeprefix(published.stem)}", item) for item in kept(published)]
-    files += [KeptFile(name, place) for name, place in _places(settings).items()]
-    return [file for file in files if file.path.is_file()]
+    files = {PRIVATE: path, PUBLISHED: published, **_places(settings)}
+    beside = (file.name.removeprefix(path.name) for file in path.parent.glob(f"{path.name}.*"))
+    files |= {f"{PRIVATE}{end}": _with_end(path, end) for end in sorted(beside) if not end.endswith(_NO_DATA)}
+    files |= {f"{PUBLISHED}{file.stem.removeprefix(published.stem)}": file for file in retention.kept(published)}
+    return {name: file for name, file in files.items() if file.is_file()}
 
 
 def derived_folders(settings: Settings) -> list[Path]:
@@ -73,14 +62,14 @@ def derived_folders(settings: Settings) -> list[Path]:
     return [
         path.with_name(f"{path.name}.tmp"),
         state_folder(path),
-        parquet_folder(settings.warehouse.published),
+        copies.parquet_folder(settings.warehouse.published),
         *(folder for keeper in hooks.people(settings) for folder in keeper.derived),
     ]
 
 
 def searched_files(settings: Settings) -> list[Path]:
     """Return the existing files in which a person may stand: kept ones, their logs and drafts, derived ones."""
-    files = [file.path for file in kept_files(settings)]
+    files = list(kept_files(settings).values())
     for file in [file for file in files if file.suffix in (".duckdb", ".sqlite")]:
         files += [*file.parent.glob(f"{file.name}*"), *file.parent.glob(f".{file.name}*")]
     for folder in derived_folders(settings):
@@ -98,22 +87,18 @@ def place_of(settings: Settings, name: str) -> Path | None:
     if beside is None or beside[2].endswith(_NO_DATA):
         return None
     if beside[1] == PRIVATE:
-        return path.with_name(f"{path.name}{beside[2]}")
+        return _with_end(path, beside[2])
     return published.with_name(f"{published.stem}{beside[2]}{published.suffix}")
 
 
-def _beside(path: Path) -> Iterator[KeptFile]:
-    """Yield the files of vetl's state beside the private file."""
-    for file in sorted(path.parent.glob(f"{path.name}.*")):
-        rest = file.name.removeprefix(path.name)
-        if not rest.endswith(_NO_DATA):
-            yield KeptFile(f"{PRIVATE}{rest}", file)
+def _with_end(path: Path, end: str) -> Path:
+    return path.with_name(f"{path.name}{end}")
 
 
 def _places(settings: Settings) -> dict[str, Path]:
     published = settings.warehouse.published
     return {
-        "contacts": contacts_file(published),
+        "contacts": contacts.contacts_file(published),
         "inbox": settings.webhooks.inbox,
         "dashboard-audit": settings.dashboard.audit,
         "dashboard-marks": settings.dashboard.marks,
@@ -161,7 +146,7 @@ def back_up(settings: Settings, folder: Path) -> Backup:
             # The log of the private file goes into the file, so that one file is the whole database.
             with attached(place.path, lock_wait_seconds=place.lock_wait_seconds) as connection:
                 connection.execute("checkpoint")
-            files = tuple(_copied(file, folder) for file in kept_files(settings))
+            files = tuple(_copied(name, file, folder) for name, file in kept_files(settings).items())
             for file in files:
                 check(folder, file)
             backup = Backup(folder, datetime.now(UTC), version("vetl-warehouse"), files)
@@ -220,24 +205,24 @@ def _begin(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     (folder / _MARK).touch(OWNER_ONLY)
-    remove_leftovers(folder / MANIFEST)
+    drafts.remove_leftovers(folder / MANIFEST)
     for name in there:
         if name != _MARK and (folder / name).is_file():
             (folder / name).unlink()
 
 
-def _copied(file: KeptFile, folder: Path) -> BackedUpFile:
-    target, status = folder / file.name, file.path.stat()
-    if is_sqlite(file.path):
+def _copied(name: str, file: Path, folder: Path) -> BackedUpFile:
+    target, status = folder / name, file.stat()
+    if sqlite_file.is_sqlite(file):
         # Other processes may write it at this moment: the receiver, the dashboard.
-        copy_whole(file.path, target)
+        sqlite_file.copy_whole(file, target)
         target.chmod(OWNER_ONLY)
     else:
-        copy_bytes(file.path, target)
-    if file.name == PRIVATE and (problem := what_is_wrong(target)):
-        raise BackupError(f"{file.path}: {problem}")
+        copy_bytes(file, target)
+    if name == PRIVATE and (problem := what_is_wrong(target)):
+        raise BackupError(f"{file}: {problem}")
     size, digest = _hash(target)
-    return BackedUpFile(file.name, size, digest, stat.S_IMODE(status.st_mode), status.st_gid)
+    return BackedUpFile(name, size, digest, stat.S_IMODE(status.st_mode), status.st_gid)
 
 
 def copy_bytes(source: Path, target: Path) -> None:
@@ -257,7 +242,7 @@ def _hash(file: Path) -> tuple[int, str]:
 
 def _finish(backup: Backup) -> None:
     """Write the manifest in one rename, after everything else is on the disk."""
-    sync_to_disk(backup.folder)
+    sqlite_file.sync_to_disk(backup.folder)
     document = {
         "format": FORMAT,
         "vetl": backup.vetl,
@@ -265,8 +250,8 @@ def _finish(backup: Backup) -> None:
         "sha256": _digest(backup.files),
         "files": [asdict(file) for file in backup.files],
     }
-    replace_text(backup.folder / MANIFEST, json.dumps(document, indent=2) + "\n")
-    sync_to_disk(backup.folder)
+    drafts.replace_text(backup.folder / MANIFEST, json.dumps(document, indent=2) + "\n")
+    sqlite_file.sync_to_disk(backup.folder)
 
 
 def _digest(files: Sequence[BackedUpFile]) -> str:
@@ -290,21 +275,20 @@ def restore(settings: Settings, folder: Path) -> Restored:
     """Verify the backup in a folder, then put it in its place."""
     with writing(settings.warehouse, restoring=True):
         backup = read_backup(folder)
-        stayed = [file for file in kept_files(settings) if file.name.endswith(STAYS) and _is_usable(file.path)]
-        names = {file.name for file in stayed}
-        targets = {file: _target(settings, backup, file) for file in backup.files if file.name not in names}
+        stayed = {
+            name: file
+            for name, file in kept_files(settings).items()
+            if name.endswith(STAYS) and (file.suffix != ".sqlite" or sqlite_file.is_whole(file))
+        }
+        targets = {file: _target(settings, backup, file) for file in backup.files if file.name not in stayed}
         try:
-            _replace(settings, backup, targets, names)
+            _replace(settings, backup, targets, set(stayed))
         except OSError as error:
             raise BackupError(cannot_write(backup.folder, error, "cannot be restored")) from None
-        waiting = _drain_again(settings.webhooks.inbox) if "inbox" in names else 0
+        waiting = _drain_again(settings.webhooks.inbox) if "inbox" in stayed else 0
         if settings.warehouse.parquet and settings.warehouse.published.exists():
-            write_parquet(settings.warehouse.published, settings.warehouse.keep)
-    return Restored(backup, tuple(file.path for file in stayed), waiting)
-
-
-def _is_usable(file: Path) -> bool:
-    return is_whole(file) if file.suffix == ".sqlite" else True
+            copies.write_parquet(settings.warehouse.published, settings.warehouse.keep)
+    return Restored(backup, tuple(stayed.values()), waiting)
 
 
 def _target(settings: Settings, backup: Backup, file: BackedUpFile) -> Path:
@@ -316,29 +300,29 @@ def _target(settings: Settings, backup: Backup, file: BackedUpFile) -> Path:
 
 def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Path], stayed: set[str]) -> None:
     path = settings.warehouse.path
-    with ExitStack() as drafts:
+    with ExitStack() as stack:
         ready: dict[Path, Path] = {}
         for file, target in targets.items():
-            ready[target] = drafts.enter_context(draft_for(target))
+            ready[target] = stack.enter_context(drafts.draft_for(target))
             copy_bytes(backup.folder / file.name, ready[target])
             with suppress(PermissionError):  # a group that this account is not in
                 os.chown(ready[target], -1, file.group)
             ready[target].chmod(file.mode)
-        mark = restore_mark(path)
-        replace_text(mark, json.dumps({"folder": str(backup.folder)}))
-        sync_to_disk(mark.parent)
-        for file in kept_files(settings):
-            if file.name not in stayed and file.path not in ready:
-                file.path.unlink()
+        mark = writer_lock.restore_mark(path)
+        drafts.replace_text(mark, json.dumps({"folder": str(backup.folder)}))
+        sqlite_file.sync_to_disk(mark.parent)
+        for name, file in kept_files(settings).items():
+            if name not in stayed and file not in ready:
+                file.unlink()
         for target, draft in ready.items():
             # A log of the replaced database must not be applied to the restored one.
             for log in (".wal", "-wal", "-shm", "-journal"):
                 target.with_name(f"{target.name}{log}").unlink(missing_ok=True)
             draft.replace(target)
-        for made_again in (state_folder(path), parquet_folder(settings.warehouse.published)):
+        for made_again in (state_folder(path), copies.parquet_folder(settings.warehouse.published)):
             shutil.rmtree(made_again, ignore_errors=True)
         for place in {target.parent for target in ready}:
-            sync_to_disk(place)
+            sqlite_file.sync_to_disk(place)
         mark.unlink()
 
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -17,12 +17,7 @@ from vetl.core.text import some_of
 from vetl.endpoints import REGISTRY
 from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
-from vetl.publishing.contacts import remove_contacts, write_contacts
-from vetl.publishing.copies import remove_parquet, write_parquet
-from vetl.publishing.descriptions import personal_columns
-from vetl.publishing.last_publication import Hold, hold, read_hold
-from vetl.publishing.publication import Published, publish as publish_file
-from vetl.publishing.retention import roll_back
+from vetl.publishing import contacts, copies, descriptions, last_publication, publication, retention
 from vetl.settings import Settings
 from vetl.settings.core_sections import DefinitionsSettings, PrivacySettings, WarehouseSettings
 from vetl.store.connection import attached
@@ -39,35 +34,33 @@ def building(
     full_refresh: bool = False,
     all_tests: bool = True,
     select: Sequence[str] = (),
-    now: Callable[[], float] = time.monotonic,
 ) -> dbt_process.Nodes:
     """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
 
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
     """
-    warehouse = settings.warehouse
+    warehouse, regions = settings.warehouse, settings.definitions.phone_regions
+    variables, limits = dbt_variables(settings.practices, settings.definitions), warehouse.duckdb_limits()
     existing(warehouse)
     with writing(warehouse), recorded(warehouse.path, "build", "build") as recorder:
         yield dbt_process.NodeDone(0, 0, {})  # dbt takes seconds until its first node is done
         treatments(settings.privacy)
-        deadline = now() + warehouse.lock_wait_seconds
+        deadline = time.monotonic() + warehouse.lock_wait_seconds
         hooks.before_build(settings)
-        variables = dbt_variables(settings.practices, settings.definitions)
-        regions = settings.definitions.phone_regions
-        begun: Begun | None = None
+        begun = _begin(warehouse, regions, variables, full_refresh=full_refresh)
+        extra = options_of(begun, all_tests=all_tests, select=select)
         while True:
-            seconds = max(0.0, deadline - now())
-            begun = _ready_for_dbt(warehouse, seconds, regions, variables, full_refresh=full_refresh, before=begun)
-            extra = options_of(begun, all_tests=all_tests, select=select)
             try:
                 result = yield from dbt_process.dbt_nodes(
-                    warehouse.path, variables=variables, extra=extra, limits=warehouse.duckdb_limits()
+                    warehouse.path, variables=variables, extra=extra, limits=limits
                 )
             except WarehouseBusy:
                 # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
-                if now() >= deadline:
+                left = deadline - time.monotonic()
+                if left <= 0:
                     raise
+                _wait_until_free(warehouse.path, left)
             else:
                 break
         if result.failures:
@@ -101,31 +94,24 @@ class Begun:
         return f"what hangs on the time{''.join(f', {name}' for name in lists)}"
 
 
-def _ready_for_dbt(
-    place: Place,
-    seconds: float,
-    regions: Mapping[str, str],
-    variables: Mapping[str, Any],
-    *,
-    full_refresh: bool,
-    before: Begun | None,
-) -> Begun:
+def _begin(place: Place, regions: Mapping[str, str], variables: Mapping[str, Any], *, full_refresh: bool) -> Begun:
     """Wait until no other process holds the warehouse, create the tables that dbt reads, and begin a build.
 
-    These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
-    the same build, which another program prevented.
+    These are all raw tables, and the table of telephone numbers in their standard form.
     """
-    with opened(place, seconds) as warehouse:
-        with warehouse.writing() as connection:
-            numbers = note_phone_numbers(connection, regions)
-        if before:
-            return before
-        made_with = dbt_process.fingerprint(place.path, variables)
-        with warehouse.writing() as connection:
-            is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
-        if numbers and changed is not None:
-            changed |= {"control.phone_numbers"}
-        return Begun(made_with, is_full, changed)
+    made_with = dbt_process.fingerprint(place.path, variables)
+    with opened(place) as warehouse, warehouse.writing() as connection:
+        numbers = note_phone_numbers(connection, regions)
+        is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
+    if numbers and changed is not None:
+        changed |= {"control.phone_numbers"}
+    return Begun(made_with, is_full, changed)
+
+
+def _wait_until_free(warehouse: Path, seconds: float) -> None:
+    """Wait for a program that has the file open, such as DuckDB's shell."""
+    with attached(warehouse, lock_wait_seconds=seconds):
+        pass
 
 
 def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> tuple[str, ...]:
@@ -151,9 +137,12 @@ def doubt_build(settings: Settings) -> None:
     """Make the next build one in full if models are made one by one now, with other definitions than the rest."""
     warehouse = settings.warehouse
     if warehouse.path.exists():
-        variables = dbt_variables(settings.practices, settings.definitions)
-        made_with = dbt_process.fingerprint(warehouse.path, variables)
-        builds.doubt(warehouse.path, made_with, lock_wait_seconds=warehouse.lock_wait_seconds)
+        builds.doubt(warehouse.path, _made_with(settings), lock_wait_seconds=warehouse.lock_wait_seconds)
+
+
+def _made_with(settings: Settings) -> str:
+    variables = dbt_variables(settings.practices, settings.definitions)
+    return dbt_process.fingerprint(settings.warehouse.path, variables)
 
 
 def dbt_variables(practices: Sequence[Practice], definitions: DefinitionsSettings) -> dict[str, Any]:
@@ -192,7 +181,7 @@ def read_manifest(settings: Settings) -> dict[str, Any]:
 
 def publish_marts(
     warehouse: WarehouseSettings, privacy: PrivacySettings, *, accept_loss: bool = False
-) -> Published:
+) -> publication.Published:
     """Replace the published file by the current marts, then the files that are published beside it.
 
     `accept_loss`: also if a mart has lost most of its rows.
@@ -201,10 +190,8 @@ def publish_marts(
     existing(warehouse)
     refuse_while_held(warehouse)
     with writing(warehouse), recorded(warehouse.path, "publication", "publish"):
-        # Wait for a program that has the file open, such as DuckDB's shell.
-        with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds):
-            pass
-        published = publish_file(
+        _wait_until_free(warehouse.path, warehouse.lock_wait_seconds)
+        published = publication.publish(
             warehouse.path,
             warehouse.published,
             pii=treatments(privacy),
@@ -215,16 +202,16 @@ def publish_marts(
             limits=warehouse.duckdb_limits(),
         )
         if warehouse.contacts:
-            write_contacts(warehouse.path, warehouse.published)
+            contacts.write_contacts(warehouse.path, warehouse.published)
         else:
-            remove_contacts(warehouse.published)
+            contacts.remove_contacts(warehouse.published)
         _publish_parquet(warehouse)
         return published
 
 
 def treatments(privacy: PrivacySettings) -> dict[str, dict[str, Treatment]]:
     """Return the treatments of the personal columns of every mart by `[privacy]`."""
-    return privacy.treatments(personal_columns(bundled.dbt_project()))
+    return privacy.treatments(descriptions.personal_columns(bundled.dbt_project()))
 
 
 def published_clear(published: Path, privacy: PrivacySettings) -> list[str]:
@@ -241,15 +228,14 @@ def published_clear(published: Path, privacy: PrivacySettings) -> list[str]:
 
 def is_built(settings: Settings) -> bool:
     """Return whether the last build succeeded, and another build would not change the marts."""
-    last = read_activity(settings.warehouse.path, "build")
+    path = settings.warehouse.path
+    last = read_activity(path, "build")
     if last is not None and last.outcome != "done":
         return False
-    path = settings.warehouse.path
     existing(settings.warehouse)
     with writing(settings.warehouse):
         hooks.before_build(settings)
-        variables = dbt_variables(settings.practices, settings.definitions)
-        return builds.news(path, dbt_process.fingerprint(path, variables)) is None
+        return builds.news(path, _made_with(settings)) is None
 
 
 def is_up_to_date(settings: Settings) -> bool:
@@ -260,19 +246,19 @@ def is_up_to_date(settings: Settings) -> bool:
         return True
 
 
-def roll_back_published(warehouse: WarehouseSettings) -> Hold:
+def roll_back_published(warehouse: WarehouseSettings) -> last_publication.Hold:
     """Replace the published file by the one before it until the rollback is released."""
     existing(warehouse)
     with writing(warehouse):
-        roll_back(warehouse.published)
-        record = hold(warehouse.path, warehouse.published)
+        retention.roll_back(warehouse.published)
+        record = last_publication.hold(warehouse.path, warehouse.published)
         _publish_parquet(warehouse)
     return record
 
 
 def refuse_while_held(warehouse: WarehouseSettings) -> None:
     """Refuse a publication after a rollback."""
-    record = read_hold(warehouse.path)
+    record = last_publication.read_hold(warehouse.path)
     if record:
         raise PublicationHeld(
             f"{warehouse.published}: was rolled back at {record.since} to the file of {record.published_at} and"
@@ -282,6 +268,6 @@ def refuse_while_held(warehouse: WarehouseSettings) -> None:
 
 def _publish_parquet(warehouse: WarehouseSettings) -> None:
     if warehouse.parquet:
-        write_parquet(warehouse.published, warehouse.keep)
+        copies.write_parquet(warehouse.published, warehouse.keep)
     else:
-        remove_parquet(warehouse.published)
+        copies.remove_parquet(warehouse.published)

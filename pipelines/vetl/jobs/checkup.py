@@ -4,7 +4,7 @@ Only wrong keys change; comments and order stay.
 """
 
 import asyncio
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -32,18 +32,41 @@ from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
 from vetl.settings.core_sections import QueryName
 from vetl.store.drafts import draft_for
-from vetl.store.instants import Span, differences, doubt
+from vetl.store.instants import differences, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
-from vetl.store.warehouse import Place, new_run_id, opened
+from vetl.store.warehouse import Place, opened
 
-TIME_ZONE, TIMES_WITHOUT_OFFSET = "time_zone", "times_without_offset"
-_NAMES = {"time zone": TIME_ZONE, TIMES: TIMES_WITHOUT_OFFSET}
+_NAMES = {"time zone": "time_zone", TIMES: "times_without_offset"}
 """The keys of the checks that have another name; the check of a query parameter has its name."""
 
 
-Corrections = Sequence[tuple[str, Finding]]
-"""Findings with a correction, each with the practice in which it was found."""
+Key = tuple[str, ...]
+"""A key of `vetl.toml`: its tables and its name. Of a practice it has the id in place of a table."""
+
+Corrections = Mapping[Key, str]
+
+
+def corrections_of(report: Report) -> Corrections:
+    """Return the corrections that a report asks for.
+
+    The names of parameters are the platform's, so the first practice with a correction decides for all.
+    """
+    found: dict[Key, str] = {}
+    for practice_id, finding in report.contradictions:
+        if finding.correction:
+            found.setdefault(_key(practice_id, finding), finding.correction.value)
+    return found
+
+
+def _key(practice_id: str, finding: Finding) -> Key:
+    match name := _NAMES.get(finding.check, finding.check):
+        case "time_zone":
+            return "practices", practice_id, name
+        case "times_without_offset":
+            return "partner", name
+        case _:
+            return "partner", "parameters", finding.endpoint, name
 
 
 def corrected(settings: Settings, corrections: Corrections) -> Settings:
@@ -51,15 +74,14 @@ def corrected(settings: Settings, corrections: Corrections) -> Settings:
     zones: dict[str, str] = {}
     partner: dict[str, Any] = {}
     names = {endpoint: dict(of_list) for endpoint, of_list in settings.partner.parameters.items()}
-    for practice_id, finding in _decided(corrections).values():
-        correction = finding.correction
-        assert correction is not None
-        if correction.key == TIME_ZONE:
-            zones[practice_id] = correction.value
-        elif correction.key == TIMES_WITHOUT_OFFSET:
-            partner[correction.key] = correction.value
-        else:
-            names.setdefault(finding.endpoint, {})[cast("QueryName", correction.key)] = correction.value
+    for key, value in corrections.items():
+        match key:
+            case ("practices", practice_id, _):
+                zones[practice_id] = value
+            case ("partner", "parameters", endpoint, name):
+                names.setdefault(endpoint, {})[cast("QueryName", name)] = value
+            case _:
+                partner[key[-1]] = value
     practices = tuple(replace(item, time_zone=zones.get(item.id, item.time_zone)) for item in settings.practices)
     partner["parameters"] = names
     return settings.model_copy(
@@ -69,69 +91,30 @@ def corrected(settings: Settings, corrections: Corrections) -> Settings:
 
 def proven(corrections: Corrections, report: Report) -> Corrections:
     """Return the corrections whose values the checks confirm."""
-    wrong = {_key_of(item) for item in report.contradictions}
+    wrong = {_key(*item) for item in report.contradictions}
     confirmed = {
-        _key_of((examined.practice_id, finding))
+        _key(examined.practice_id, finding)
         for examined in report.practices
         for finding in examined.findings
         if finding.state in ("ok", "note")
     }
-    return [item for key, item in _decided(corrections).items() if key in confirmed - wrong]
+    return {key: value for key, value in corrections.items() if key in confirmed - wrong}
 
 
-def mend(config: Path, corrections: Corrections) -> tuple[str, ...]:
-    """Correct the file in one rename, and return the changed keys."""
-    if not corrections:
-        return ()
+def mend(config: Path, corrections: Corrections) -> None:
+    """Correct the file in one rename."""
     try:
         document = tomlkit.parse(config.read_text("utf-8-sig"))
-        for practice_id, finding in _decided(corrections).values():
-            _correct(document, config, practice_id, finding)
+        for (*tables, name), value in corrections.items():
+            if tables[0] == "practices":
+                _practice(document, config, tables[1])[name] = value
+            else:
+                _table(document, tables)[name] = value
         _replace(config, tomlkit.dumps(document))
     except OSError as error:
         raise ConfigurationError(cannot_write(config, error, "cannot be corrected")) from None
     except TOMLKitError:
         raise ConfigurationError(f"{config}: cannot be corrected: it is not TOML") from None
-    return tuple(_decided(corrections))
-
-
-def overridden(settings: Settings, corrections: Corrections) -> tuple[str, ...]:
-    """Return corrected keys that have another value all the same, because the environment overrides the file."""
-    return tuple(key for key, item in _decided(corrections).items() if corrected(settings, [item]) != settings)
-
-
-def _decided(corrections: Corrections) -> dict[str, tuple[str, Finding]]:
-    """Return the corrections by key, of each key the first one.
-
-    The names of parameters are the platform's, so the first practice with a correction decides for all.
-    """
-    decided: dict[str, tuple[str, Finding]] = {}
-    for item in corrections:
-        decided.setdefault(_key_of(item), item)
-    return decided
-
-
-def _key_of(item: tuple[str, Finding]) -> str:
-    practice_id, finding = item
-    name = finding.correction.key if finding.correction else _NAMES.get(finding.check, finding.check)
-    return _key(practice_id, finding.endpoint, name)
-
-
-def _key(practice_id: str, endpoint: str, name: str) -> str:
-    if name == TIMES_WITHOUT_OFFSET:
-        return f"partner.{name}"
-    return f"practices.{practice_id}.{name}" if name == TIME_ZONE else f"partner.parameters.{endpoint}.{name}"
-
-
-def _correct(document: MutableMapping[str, Any], config: Path, practice_id: str, finding: Finding) -> None:
-    correction = finding.correction
-    assert correction is not None
-    if correction.key == TIME_ZONE:
-        _practice(document, config, practice_id)[TIME_ZONE] = correction.value
-    elif correction.key == TIMES_WITHOUT_OFFSET:
-        _table(document, "partner")[correction.key] = correction.value
-    else:
-        _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
 
 
 def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str) -> MutableMapping[str, Any]:
@@ -143,7 +126,7 @@ def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str
     )
 
 
-def _table(document: MutableMapping[str, Any], *path: str) -> MutableMapping[str, Any]:
+def _table(document: MutableMapping[str, Any], path: Sequence[str]) -> MutableMapping[str, Any]:
     table: MutableMapping[str, Any] = document
     for depth, name in enumerate(path):
         if name not in table:
@@ -223,7 +206,14 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
             findings += await _examine_lists(run, practice)
     except VetlError as error:
         findings.append(_unanswered("", str(error)))
-    return Examined(practice.id, tuple(findings), client.traffic(practice.id).requests)
+    return Examined(practice.id, (*findings, *_other_rules(practice)), client.traffic(practice.id).requests)
+
+
+def _other_rules(practice: Practice) -> Iterator[Finding]:
+    """Yield a finding if DuckDB has other rules in the practice's time zone."""
+    for zone, spans in differences([practice.time_zone], practice.history_start).items():
+        cause, _, remedy = doubt(zone, spans).partition("; ")
+        yield Finding("", "zone rules", "note", f"{spans[0][0]:%Y-%m-%d}", cause, remedy)
 
 
 async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
@@ -268,32 +258,32 @@ def run_doctor(
     """
     chosen = [practice.id for practice in chosen_practices(settings.practices, practices)]
     started = datetime.now(UTC)
-    run_id = new_run_id(started)
-    report, notes = _checked(settings, chosen, endpoints, run_id, progress)
-    corrections: list[tuple[str, Finding]] = []
+    report, notes = _checked(settings, chosen, endpoints, progress)
+    corrections: Corrections = {}
     for _ in range(ROUNDS if config else 0):
-        if not report.corrections:
+        new = corrections_of(report)
+        if not new:
             break
-        again = [practice_id for practice_id, _ in report.corrections]
-        if any(finding.check != "time zone" for _, finding in report.corrections):
-            again = chosen  # a parameter's name is that of the platform
-        corrections = [*report.corrections, *corrections]
-        right = corrected(settings, corrections)
-        after, learnt = _checked(right, list(dict.fromkeys(again)), endpoints, run_id, progress)
+        # A parameter's name is that of the platform, so it is checked again for all.
+        again = [key[1] for key in new] if all(key[0] == "practices" for key in new) else chosen
+        corrections = {**corrections, **new}
+        after, learnt = _checked(corrected(settings, corrections), again, endpoints, progress)
         report, notes = _merged(report, after), notes | learnt
-    _keep(settings.warehouse, settings.practices, notes, run_id, started, report)
-    if config is None:
+    _keep(settings.warehouse, settings.practices, notes, started, report)
+    right = proven(corrections, report)
+    if config is None or not right:
         return report
-    right_ones = proven(corrections, report)
-    written = mend(config, right_ones)
-    return replace(report, written=written, overridden=overridden(load_settings(config), right_ones))
+    mend(config, right)
+    # The environment overrides the file.
+    now = load_settings(config)
+    overridden = [key for key, value in right.items() if corrected(now, {key: value}) != now]
+    return replace(report, written=tuple(map(".".join, right)), overridden=tuple(map(".".join, overridden)))
 
 
 def _checked(
     settings: Settings,
     practices: Sequence[str],
     endpoints: Sequence[str] | None,
-    run_id: str,
     progress: ReportProgress,
 ) -> tuple[Report, dict[tuple[str, str], list[Learnt]]]:
     """Examine these practices once; return the report and the observations of each practice and list."""
@@ -304,32 +294,10 @@ def _checked(
         times_without_offset=settings.partner.times_without_offset,
     )
     notes = Notes()
-    report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))
-    start = min(practice.history_start for practice in order.practices)
-    zones = {item.id: item.time_zone for item in order.practices}
-    return _with_rules(report, zones, differences(zones.values(), start)), notes.learnt
-
-
-def _with_rules(report: Report, zones: Mapping[str, str], others: Mapping[str, Sequence[Span]]) -> Report:
-    """Return the report with a finding for each practice in whose zone DuckDB has other rules."""
-    return replace(
-        report,
-        practices=tuple(
-            replace(examined, findings=(*examined.findings, _other_rules(zone, others[zone])))
-            if (zone := zones[examined.practice_id]) in others
-            else examined
-            for examined in report.practices
-        ),
-    )
-
-
-def _other_rules(zone: str, spans: Sequence[Span]) -> Finding:
-    cause, _, remedy = doubt(zone, spans).partition("; ")
-    return Finding("", "zone rules", "note", f"{spans[0][0]:%Y-%m-%d}", cause, remedy)
+    return asyncio.run(_examine(partner_client(settings), order, notes, progress)), notes.learnt
 
 
 def _merged(before: Report, after: Report) -> Report:
-    """Return the newer findings of each practice, and the requests of both reports."""
     newer = {examined.practice_id: examined for examined in after.practices}
     return replace(
         after,
@@ -339,15 +307,13 @@ def _merged(before: Report, after: Report) -> Report:
     )
 
 
-async def _examine(
-    client: PartnerClient, order: Order, notes: Notes, run_id: str, progress: ReportProgress
-) -> Report:
+async def _examine(client: PartnerClient, order: Order, notes: Notes, progress: ReportProgress) -> Report:
     client.report_sign_in(progress)
     async with client:
         clock = await client.sign_in()
         refuse_future_starts(client, order.practices, clock)
         # No row is stored, so rows are no measure of progress; the lines name the practice.
-        run = Run(run_id, order, client, notes, _as_rows, clock, partial(_waiting_only, progress))
+        run = Run("doctor", order, client, notes, _as_rows, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
 
@@ -376,17 +342,12 @@ def _keep(
     place: Place,
     practices: Sequence[Practice],
     notes: Mapping[tuple[str, str], Sequence[Learnt]],
-    run_id: str,
     started: datetime,
     report: Report,
 ) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
-    with opened(place) as warehouse:
-        warehouse.set_practices(practices)
-        warehouse.start_run(run_id, started, "doctor")
+    with opened(place) as warehouse, warehouse.run("doctor", practices, started) as run:
         for (practice_id, name), learnt in notes.items():
             if learnt:
-                warehouse.commit(run_id, practice_id, by_name(name), learnt)
-        warehouse.finish_run(
-            run_id, source_clock=report.source_clock, exit_code=report.exit_code, summary=report.as_json()
-        )
+                warehouse.commit(run.id, practice_id, by_name(name), learnt)
+        run.source_clock, run.exit_code, run.summary = report.source_clock, report.exit_code, report.as_json()

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
@@ -12,7 +11,7 @@ from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain
 from vetl.settings import Settings
-from vetl.store.warehouse import Warehouse, new_run_id, opened
+from vetl.store.warehouse import Warehouse, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +38,16 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     if messages:
         settings.login()
         chosen_practices(settings.practices, None)
-    started = datetime.now(UTC)
-    run_id = new_run_id(started)
     with Inbox.open(settings.webhooks.inbox) as inbox, opened(settings.warehouse) as warehouse:
-        warehouse.set_practices(settings.practices)
         warehouse.times_without_offset = settings.partner.times_without_offset
-        warehouse.start_run(run_id, started, "webhooks drain")
-        result = DrainResult(exit_code=1)
-        try:
-            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.pseudonyms.mentions_in)
+        with warehouse.run("webhooks drain", settings.practices) as run:
+            deliveries, changes = drain(inbox, warehouse, run.id, warehouse.pseudonyms.mentions_in)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
-                result = asyncio.run(_by_id(settings, warehouse, run_id, result, messages, catch_up=catch_up))
-            return result
-        finally:
+                result = asyncio.run(_by_id(settings, warehouse, run.id, result, messages, catch_up=catch_up))
             # A drain sets no source clock, because "now" of the marts is that of the last sync.
-            warehouse.finish_run(run_id, source_clock=None, exit_code=result.exit_code, summary=result.as_json())
+            run.exit_code, run.summary = result.exit_code, result.as_json()
+            return result
 
 
 async def _by_id(
@@ -66,7 +59,6 @@ async def _by_id(
     *,
     catch_up: bool,
 ) -> DrainResult:
-    """Return the result of the drain with the results of the requests by id."""
     try:
         client = partner_client(settings)
     except ConfigurationError as error:

@@ -11,7 +11,6 @@ from vetl.headlines.measures import days_of, made_of, words_of
 from vetl.headlines.surprise import Fact
 from vetl.store.connection import attached
 from vetl.store.control import facts as store
-from vetl.store.control.facts import MART_COLUMNS
 from vetl.store.notes import write_note
 from vetl.store.warehouse import Place
 
@@ -58,11 +57,10 @@ def news(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of the mart, for `vetl status`, which opens no DuckDB file."""
-    return {name: str(row[name]) if isinstance(row[name], date) else row[name] for name in MART_COLUMNS}
+    return {name: str(row[name]) if isinstance(row[name], date) else row[name] for name in store.MART_COLUMNS}
 
 
 def _headline(row: Mapping[str, Any]) -> Headline:
-    """Return a headline as it is kept."""
     fact = Fact(
         row["practice_id"], row["shape"], row["counted"], row["part"], row["since"], row["until"], row["value"],
         row["usual"], row["cases"], row["of_cases"], float(row["people"]), row["distance"],
@@ -72,7 +70,6 @@ def _headline(row: Mapping[str, Any]) -> Headline:
 
 
 def _row(one: Headline, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the columns of a headline."""
     fact = asdict(one.fact)
     hours = one.fact.hours or (None, None)
     return {

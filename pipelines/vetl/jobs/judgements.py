@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 
-from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Practice
@@ -128,7 +127,7 @@ def lines_of(errors: Sequence[tuple[str, str, Verdict]]) -> Iterator[str]:
 
 def list_statuses(settings: Settings) -> list[ListStatus]:
     """Return the lists of configured practices that a sync has tried; nothing before the first sync."""
-    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    snapshot = read_snapshot(settings.warehouse.path)
     configured = {practice.id for practice in settings.practices}
     sync = read_activity(settings.warehouse.path, "sync")
     return [

@@ -12,7 +12,7 @@ from vetl.core.pages import Changes
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
-from vetl.receiving.inbox import Entry, WaitingDelivery
+from vetl.receiving.inbox import Entry
 from vetl.receiving.into_warehouse import EVENTS, intakes
 from vetl.settings import Settings
 from vetl.store.control.bad_rows import QuarantinedRow
@@ -118,7 +118,7 @@ def _take_in_deliveries(warehouse: Warehouse, quarantined: list[QuarantinedRow])
         if row.endpoint in channels:
             body, received_at = _delivery(row)
             entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
-            events, *messages = intakes([WaitingDelivery(0, entry)])
+            events, *messages = intakes([entry])
             changes += take_in(warehouse, run_id, [replace(events, settles=[row.row_key]), *messages])
     return changes
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from vetl import bundled, hooks
+from vetl import hooks
 from vetl.core.errors import ConfigurationError, InboxError, WarehouseError
 from vetl.core.text import some_of
 from vetl.hooks import Problem, StatusPart
@@ -100,7 +100,7 @@ def read_status(
     """Read the records of the last commands beside the warehouse, with the lists of `practices` or of all."""
     path, now = settings.warehouse.path, now or datetime.now(UTC)
     inbox = inbox_status(settings.webhooks.inbox)
-    snapshot = read_snapshot(path, bundled.migrations())
+    snapshot = read_snapshot(path)
     if snapshot is None and (restore := unfinished_restore(path)):
         raise WarehouseError(restore)
     if snapshot is None:
@@ -129,7 +129,6 @@ def read_status(
 
 
 def _headlines(warehouse: Path, practices: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Return the headlines of the last build, the costliest first."""
     try:
         every = read_note(warehouse, "headlines") or []
     except WarehouseError:
@@ -178,7 +177,6 @@ def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
 
 
 def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:
-    """Yield the problem if the last sync, build or publication did not succeed."""
     if activity is None or activity.outcome in {"running", "done"}:
         return
     subject = f"the last {activity.command if name == 'sync' else name}"
@@ -237,7 +235,6 @@ def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:
 
 
 def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
-    """Return the snapshot with the lists of these practices."""
     ids = dict.fromkeys(item.practice_id for item in snapshot.lists)
     for name in practices or ():
         if name not in ids:
@@ -257,7 +254,6 @@ def _published_file(private: Path, path: Path) -> PublishedFile | None:
 
 
 def _hold(warehouse: Path) -> Hold | None:
-    """Return the record of a rollback, if there is one."""
     # Even if the record cannot be read, it prevents publications.
     try:
         return read_hold(warehouse)
@@ -266,7 +262,6 @@ def _hold(warehouse: Path) -> Hold | None:
 
 
 def _damage(path: Path) -> str | None:
-    """Return why the file cannot be a whole database, or `None` if it is in order."""
     try:
         return what_is_wrong(path)
     except OSError as error:

@@ -5,17 +5,17 @@ The clock of the platform is judged by this machine's, by the last sync and by t
 
 import asyncio
 import gc
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.core.pages import instant
-from vetl.core.zones import zone
+from vetl.core.zones import Times, TimesWithoutOffset, zone
 from vetl.endpoints import PHONE_CALLS, REGISTRY
 from vetl.engine.runner import Order, Run, sync
 from vetl.partner.account import AcceptedCredentials
@@ -25,12 +25,13 @@ from vetl.settings import Settings
 from vetl.store import instants
 from vetl.store.notes import read_note, write_note
 from vetl.store.phone_calls.csv_frames import parse_calls
-from vetl.store.warehouse import Place, Warehouse, new_run_id, writing
+from vetl.store.warehouse import Place, Warehouse, writing
 from vetl.store.writer_lock import record_failure, recorded
 
 USUAL_SIGN_INS = 3
 REQUESTS_OF_A_TOKEN = 50
 
+HOUR = timedelta(hours=1)
 QUIET = timedelta(days=4)
 """Longest time without a call of a practice: a long weekend."""
 
@@ -94,33 +95,18 @@ async def _sync(
         except VetlError as error:
             record_failure(place.path, "sync", command, f"it could not begin: {error}")
             raise
-        with recorded(place.path, "sync", command), warehouse:
-            warehouse.set_practices(configured)
-            return await _recorded(warehouse, client, order, clock, progress)
-
-
-async def _recorded(
-    warehouse: Warehouse, client: PartnerClient, order: Order, clock: datetime, progress: ReportProgress
-) -> SyncResult:
-    """Run the sync, and write its row in `control.runs` in any case."""
-    started = datetime.now(UTC)
-    run_id = new_run_id(started)
-    warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
-    exit_code, summary = 1, {}
-    try:
-        clock, doubt = await believed_clock(client, warehouse, order.practices, clock)
-        run = Run(run_id, order, client, warehouse, parse_calls, clock, progress)
-        result = await sync(run)
-        result = replace(
-            result,
-            sign_ins=client.total.sign_ins,
-            doubts=(doubt,) if doubt else _leaping_ahead(client),
-            notes=(*_signing_in_often(client), *_other_rules(order)),
-        )
-        clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
-        return result
-    finally:
-        warehouse.finish_run(run_id, source_clock=clock, exit_code=exit_code, summary=summary)
+        with recorded(place.path, "sync", command), warehouse, warehouse.run(command, configured) as row:
+            row.source_clock = clock
+            row.source_clock, doubt = await believed_clock(client, order, clock, warehouse.last_clock())
+            run = Run(row.id, order, client, warehouse, parse_calls, row.source_clock, progress)
+            result = replace(
+                await sync(run),
+                sign_ins=client.total.sign_ins,
+                doubts=(doubt,) if doubt else _leaping_ahead(client),
+                notes=tuple(_notes(client, order.practices)),
+            )
+            row.source_clock, row.exit_code, row.summary = run.clock, result.exit_code, result.as_json()
+            return result
 
 
 def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
@@ -133,19 +119,17 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
     )
 
 
-def _other_rules(order: Order) -> tuple[str, ...]:
-    """Return a line for each time zone in which DuckDB has other rules."""
-    zones = [practice.time_zone for practice in order.practices]
-    start = min(practice.history_start for practice in order.practices)
-    return tuple(instants.doubt(zone, spans) for zone, spans in instants.differences(zones, start).items())
-
-
-def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
-    """Return a line if tokens last for a few requests only, which explains the additional requests."""
+def _notes(client: PartnerClient, practices: Sequence[Practice]) -> Iterator[str]:
+    """Yield a line about many sign-ins, and one for each zone in which DuckDB has other rules."""
     sign_ins, requests = client.total.sign_ins, client.total.requests
-    if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
-        return ()
-    return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
+    if sign_ins > USUAL_SIGN_INS and requests <= sign_ins * REQUESTS_OF_A_TOKEN:
+        seen, unused = "the platform's tokens last for a few uses", client.tokens_never_accepted
+        if 2 * unused >= sign_ins:
+            seen = f"the platform rejected {unused} new tokens; it may accept one only some time after the sign-in"
+        yield f"signed in {sign_ins} times for {requests} requests: {seen}"
+    zones = [practice.time_zone for practice in practices]
+    start = min(practice.history_start for practice in practices)
+    yield from (instants.doubt(zone, spans) for zone, spans in instants.differences(zones, start).items())
 
 
 def chosen_practices(configured: Sequence[Practice], names: Sequence[str] | None) -> Sequence[Practice]:
@@ -206,47 +190,46 @@ def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], c
 
 
 async def believed_clock(
-    client: PartnerClient, warehouse: Warehouse, practices: Sequence[Practice], clock: datetime
+    client: PartnerClient, order: Order, clock: datetime, last: datetime | None
 ) -> tuple[datetime, str | None]:
     """Return the plausible time of the platform, and a line if the platform's clock shows another time.
 
-    If the platform's clock is more than a day ahead of this machine's, the last sync or a newer call may confirm
-    it: then this machine's clock is wrong. The check costs one request per practice, only if the clock is in
-    doubt.
+    If the platform's clock is more than a day ahead of this machine's, its clock at the `last` sync or a newer
+    call may confirm it: then this machine's clock is wrong. The check costs one request per practice, only if the
+    clock is in doubt.
     """
-    platform_time = client.clock.doubted
-    if platform_time is None:
+    shown = client.clock.doubted
+    if shown is None:
         return clock, None
-    last = warehouse.last_clock()
     if last is not None:
         client.clock.support(last)
-    for practice in practices:
-        if client.clock.bounded(platform_time) == platform_time:
-            return platform_time, None
-        newest = await _newest_call(client, practice.id, platform_time)
+    for practice in order.practices:
+        if client.clock.bounded(shown) == shown:
+            return shown, None
+        newest = await _newest_call(client, practice, order.times_without_offset, shown)
         if newest is not None:
             client.clock.support(newest)
-    believed = client.clock.bounded(platform_time)
-    return believed, None if believed == platform_time else doubt(platform_time, believed)
-
-
-def doubt(platform_time: datetime, believed: datetime) -> str:
-    """Return the line about a wrong clock: its time, the plausible time, and the consequence."""
-    hours = (platform_time - believed).total_seconds() / 3600
-    return (
-        f"the platform's clock shows {platform_time:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this"
-        " machine's, of the last sync and of the newest call:"
+    believed = client.clock.bounded(shown)
+    if believed == shown:
+        return believed, None
+    hours = (shown - believed) / HOUR
+    return believed, (
+        f"the platform's clock shows {shown:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this machine's, of the"
+        " last sync and of the newest call:"
         f" nothing is certified past {believed:%Y-%m-%d %H:%M} UTC"
     )
 
 
-async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
+async def _newest_call(
+    client: PartnerClient, practice: Practice, setting: TimesWithoutOffset | None, platform_time: datetime
+) -> datetime | None:
     """Return the begin of the newest call of the last days before the platform's time, if there is one."""
     first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
     try:
-        page = await client.page(practice_id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
+        page = await client.page(practice.id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
     except VetlError:
         return None
-    times = [at for row in page.rows if (at := instant(row.get("created_at"))) is not None]
-    return max((at for at in times if at <= platform_time), default=None)
+    times = Times.of(PHONE_CALLS.record, setting, practice.time_zone)
+    begun = [at for row in page.rows if (at := instant(times.read(row).get("created_at"))) is not None]
+    return max((at for at in begun if at <= platform_time), default=None)

@@ -188,7 +188,6 @@ def _asset_events(
 
 
 def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], dbt: DbtAssets) -> Iterator[Any]:
-    """Yield the event of a model or a test that dbt has run."""
     key, status = dbt.keys.get(done["node_info"]["unique_id"]), done["node_info"]["node_status"]
     seconds = {"seconds": round(done.get("execution_time") or 0.0, 2)}
     if isinstance(key, dg.AssetKey) and status == "success":

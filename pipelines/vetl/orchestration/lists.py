@@ -15,7 +15,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field, field_validator
 
-from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from vetl.endpoints import RECEIVED, REGISTRY
@@ -150,7 +149,6 @@ def _synced(
 def _read_selected(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, wanted: Sequence[Endpoint]
 ) -> SyncResult:
-    """Read the lists and practices that the run and its configuration select."""
     practices, chosen = _practices(context, config, settings), {item.value for item in config.lists}
     names = [item.name for item in wanted if not chosen or item.name in chosen]
     if practices == [] or not names:
@@ -179,7 +177,6 @@ def _practices(context: dg.AssetExecutionContext, config: Read, settings: Settin
 
 
 def _is_partitioned(context: dg.AssetExecutionContext) -> bool:
-    """Return whether a run is for selected practices, and not for all."""
     return context.has_partition_key or context.has_partition_key_range
 
 
@@ -230,7 +227,7 @@ def _materialized(
 
 def stored_lists(settings: Settings) -> Sequence[ListStatus]:
     """Return the state of the lists of every practice, also of those that a run did not read."""
-    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    snapshot = read_snapshot(settings.warehouse.path)
     return snapshot.lists if snapshot else ()
 
 

@@ -127,7 +127,7 @@ class Session:
     cancelled. A refusal is final at once if the credentials never worked, because a repetition may lock the
     account. If they worked before, it is final after `RetryPolicy.refused_sign_ins` attempts with pauses. Then all
     later requests fail with the same error. `exchange` sends a request and returns its answer. `report` receives
-    each attempt and each pause, because all requests wait for the sign-in.
+    each attempt and each pause, because all requests wait for the sign-in. `forgotten` are the rejected tokens.
     """
 
     def __init__(
@@ -144,6 +144,7 @@ class Session:
         self._token: Token | None = None
         self._running: asyncio.Task[Token] | None = None
         self._refused: SignInRefused | None = None
+        self.forgotten: list[Token] = []
 
     async def token(self) -> Token:
         """Return the current token, after a sign-in if there is none."""
@@ -157,6 +158,7 @@ class Session:
         """Let the next request sign in, if the current token is the rejected one."""
         if self._token is rejected:
             self._token = None
+            self.forgotten.append(rejected)
 
     async def renew(self, rejected: Token, rest: float = 0) -> Token:
         """Return a token newer than `rejected`; only the first request that needs it signs in.

@@ -68,11 +68,14 @@ DURATION_PATTERN = r"^(?:([0-9]+):)?([0-9]+):([0-5][0-9])$"
 """Hours (if a server writes them), minutes, seconds."""
 YES_NO = {"yes": True, "no": False}
 """The values by the lower-case cell."""
+NO_VALUE = frozenset({"", "-", "n/a", "null"})
+"""The lower-case cells that mean null in columns that are no text. The contract leaves null open."""
 
 
 def unhumanise(label: str) -> str | None:
     """Return the enum value of a label, humanised or raw (contract: lowercase, replace spaces by underscores)."""
-    return label.strip().lower().replace(" ", "_") or None
+    word = label.strip().lower()
+    return None if word in NO_VALUE else word.replace(" ", "_")
 
 
 def render(record: Row, time_zone: ZoneInfo) -> dict[str, Value]:

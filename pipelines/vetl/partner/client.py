@@ -36,10 +36,12 @@ UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
 REST_OF_WITHHELD = 1.0
 """Seconds before the third request for the ids whose answer was withheld twice."""
-ONE_ID_ALONE = (errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused)
-"""Errors that may be about a single id: a platform may fail on one broken record each time."""
+ONE_ID_ALONE = (
+    errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused, errors.PracticeRefused,
+)  # fmt: skip
+"""Errors that may be about a single id: a platform may fail on one broken record each time, or forbid one."""
 SOME_FAILURES = 3
-"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
+"""So many ids may fail in a row. If more do, a reader has to find out whether the platform fails."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -108,6 +110,11 @@ class PartnerClient:
         paths = self._traffic.get(practice_id, {})
         return sum(paths.values(), Counters()) if path is None else paths.get(path, Counters())
 
+    @property
+    def tokens_never_accepted(self) -> int:
+        """Return how many tokens were rejected before any request with them was accepted."""
+        return sum(not token.good_for for token in self._session.forgotten)
+
     def report_sign_in(self, report: Callable[[Waiting], None]) -> None:
         """Call `report` from now on with the cause of each wait of a sign-in, and when the sign-in has ended."""
         self._session.report = report
@@ -171,23 +178,28 @@ class PartnerClient:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
         An id without a row is requested twice, because one stray 404 of a gateway must not delete a row; one whose
-        answer is `Withheld` three times, as a reader has to find out what that means. If too many requests fail,
-        the other ids are not requested and have no answer.
+        answer is `Withheld` three times, as a reader has to find out what that means. If too many requests fail in
+        a row, the other ids are not requested and have no answer. If a new token does not open a forbidden id, no
+        further one is signed in for.
         """
         turn = asyncio.Semaphore(AT_ONCE)
         answers: dict[str, Row | errors.VetlError | None] = {}
         failures = 0
+        final: tuple[type[errors.VetlError], ...] = (errors.Withheld,)
 
         async def get(identity: str) -> None:
-            nonlocal failures
+            nonlocal failures, final
             async with turn:
-                if failures > SOME_FAILURES + (len(answers) - failures) // 10:
+                if failures > SOME_FAILURES:
                     return
                 try:
-                    row = await self.record(practice_id, path, identity, final=(errors.Withheld,))
+                    row = await self.record(practice_id, path, identity, final=final)
                 except ONE_ID_ALONE as error:
                     row = _about_one_id(error)
-                failures += isinstance(row, errors.VetlError) and not isinstance(row, errors.Withheld)
+                if isinstance(row, errors.PracticeRefused):
+                    final = (errors.Withheld, errors.PracticeRefused)
+                failed = isinstance(row, errors.VetlError) and not isinstance(row, errors.Withheld)
+                failures = failures + 1 if failed else 0
                 answers[identity] = row
 
         await gather(get(identity) for identity in ids)
@@ -364,6 +376,8 @@ class PartnerClient:
 
 def _about_one_id(error: errors.VetlError) -> errors.VetlError | None:
     """Return the answer for an id from the error of its request; `None` if the platform does not have the id."""
+    if isinstance(error, errors.PracticeRefused) and error.status != HTTPStatus.FORBIDDEN:
+        raise error
     if isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_ID:
         return None
     if isinstance(error, errors.RequestRefused) and error.status < HTTPStatus.BAD_REQUEST:

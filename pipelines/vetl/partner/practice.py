@@ -10,7 +10,7 @@ Methods that send take a model of `request_models` or a mapping of its fields, a
 limit. Every method names its section of the contract, and also raises the errors of `PartnerClient`.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from vetl.core.errors import ContractBroken, NotSent
 from vetl.core.pages import Row
+from vetl.core.zones import Times
 from vetl.partner import models
 from vetl.partner.client import UNADDRESSABLE, PartnerClient
 from vetl.partner.protocol import PHONE_CALLS, CsvAnswer, Query, whole, writing_request
@@ -63,6 +64,7 @@ async def pages(
     query: Mapping[str, str | list[str] | None],
     model: type[T],
     names: ListParameters,
+    typed: Callable[[type[T], str, Row], T],
 ) -> AsyncIterator[Records[T]]:
     """Yield all pages of a list. While it changes, a row may come twice or never; `vetl sync` avoids that."""
     filters: dict[str, str | list[str]] = {name: value for name, value in query.items() if value}
@@ -112,14 +114,28 @@ class Sent:
 
 
 class PartnerPractice:
-    """The interface of one practice; `names` are the parameters of lists that differ from `ListParameters()`."""
+    """The interface of one practice; `names` are the parameters of lists that differ from `ListParameters()`.
+
+    `local_times`: the zone of times without an offset, if it is not UTC.
+    """
 
     def __init__(
-        self, client: PartnerClient, practice_id: str, *, names: Mapping[str, ListParameters] | None = None
+        self,
+        client: PartnerClient,
+        practice_id: str,
+        *,
+        names: Mapping[str, ListParameters] | None = None,
+        local_times: str | None = None,
     ) -> None:
         self.id = practice_id
         self._client = client
         self._names = dict(names or {})
+        self._local_times = local_times
+
+    def _typed(self, model: type[M], label: str, row: Row) -> M:
+        if self._local_times:
+            row = Times.of(model, "practice", self._local_times).read(row)
+        return typed(model, label, row)
 
     # Messages
 
@@ -136,7 +152,7 @@ class PartnerPractice:
         return await self._client.write(
             self.id,
             request,
-            lambda status, row: Sent(typed(models.Message, "messages", row), new=status == CREATED),
+            lambda status, row: Sent(self._typed(models.Message, "messages", row), new=status == CREATED),
             per_minute=MESSAGES_PER_MINUTE,
         )
 
@@ -175,7 +191,7 @@ class PartnerPractice:
             "outcome": list(outcome),
             "call_classification": call_classification,
         }
-        return pages(self._client, self.id, PHONE_CALLS, query, models.PhoneCall, ListParameters())
+        return pages(self._client, self.id, PHONE_CALLS, query, models.PhoneCall, ListParameters(), self._typed)
 
     async def phone_calls_csv(
         self, *, start_date: date | None = None, end_date: date | None = None, page: int = 0
@@ -234,7 +250,7 @@ class PartnerPractice:
         body = checked(StaffTaskChanges, "staff_tasks", changes).model_dump_json(exclude_unset=True).encode()
         request = writing_request("PUT", "staff_tasks", body, record_id=_addressable(task_id), repeatable=True)
         return await self._client.write(
-            self.id, request, lambda _, row: typed(models.StaffTask, "staff_tasks", row)
+            self.id, request, lambda _, row: self._typed(models.StaffTask, "staff_tasks", row)
         )
 
     async def delete_staff_task(self, task_id: str) -> None:
@@ -256,7 +272,7 @@ class PartnerPractice:
             reason = "at least one of name, email and phone is required"
             raise NotSent(f"clients: not sent: {reason}", fields=((None, reason),))
         page = await self._client.page(self.id, "clients", query)
-        return [typed(models.Client, "clients", row) for row in page.rows]
+        return [self._typed(models.Client, "clients", row) for row in page.rows]
 
     async def client(self, client_id: str) -> models.Client | None:
         """Contract: Clients and patients, one client."""
@@ -271,7 +287,7 @@ class PartnerPractice:
             raise NotSent("patients: not sent: client_id is required", fields=(("client_id", "is required"),))
         query = {"client_id": client_id, **({"name": name} if name else {})}
         page = await self._client.page(self.id, "patients", query)
-        return [typed(models.Patient, "patients", row) for row in page.rows]
+        return [self._typed(models.Patient, "patients", row) for row in page.rows]
 
     async def patient(self, patient_id: str) -> models.Patient | None:
         """Contract: Clients and patients, one patient."""
@@ -288,15 +304,15 @@ class PartnerPractice:
     ) -> AsyncIterator[Records[M]]:
         names = self._names.get(path, ListParameters())
         query = {names.start: as_text(start), names.end: as_text(end), names.status: status}
-        return pages(self._client, self.id, path, query, model, names)
+        return pages(self._client, self.id, path, query, model, names, self._typed)
 
     async def _get(self, model: type[M], path: str, record_id: str) -> M | None:
         row = await self._client.record(self.id, path, record_id)
-        return None if row is None else typed(model, path, row)
+        return None if row is None else self._typed(model, path, row)
 
     async def _create(self, model: type[M], path: str, new: BaseModel) -> M:
         request = writing_request("POST", path, new.model_dump_json(exclude_none=True).encode())
-        return await self._client.write(self.id, request, lambda _, row: typed(model, path, row))
+        return await self._client.write(self.id, request, lambda _, row: self._typed(model, path, row))
 
 
 def _addressable(record_id: str) -> str:

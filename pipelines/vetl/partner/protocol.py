@@ -129,13 +129,16 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     """Return one page of a list (contract: Endpoints); `plain`: `data` is an array without totals.
 
     The total may also be in the header that the contract shows for the CSV. `content` may be null, because some
-    servers write an empty array like that, also beyond the last page; it may be missing if the total is zero. A
-    reader compares the rows with the total. Raise `TornAnswer` if the envelope says `success: false`;
-    `ContractBroken` if no envelope, no `content`, no usable `total_count`, or more rows than a page can have.
+    servers write an empty array like that, also beyond the last page; it may be missing if the total is zero, and
+    then `data` may be null. A reader compares the rows with the total. Raise `TornAnswer` if the envelope says
+    `success: false`; `ContractBroken` if no envelope, no `content`, no usable `total_count`, or more rows than a
+    page can have.
     """
     data = payload(answer, document)
     if plain and isinstance(data, list):
         return Page(_rows(data), len(data), None, answer.server_time, requests)
+    if data is None:
+        data = document.value
     if not isinstance(data, dict):
         _broken(answer, "`data` is not a page")
     total = count(data.get("total_count", answer.headers.get("x-total-count")))

@@ -9,7 +9,7 @@ import duckdb
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
 from vetl.publishing.marts import marts_of
-from vetl.publishing.retention import attach_target, is_foreign, refuse_foreign
+from vetl.publishing.retention import attach_target, refuse_foreign
 from vetl.store.connection import as_warehouse_error, attach_private, literal
 from vetl.store.drafts import draft_for, give_access, remove_leftovers
 
@@ -61,7 +61,7 @@ def write_contacts(private: Path, published: Path) -> Path:
     file = contacts_file(published)
     try:
         refuse_foreign(file, "main")
-        if _is_fresh(file, published):
+        if file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns:
             remove_leftovers(file)
             return file
         with draft_for(file) as draft:
@@ -80,12 +80,15 @@ def remove_contacts(published: Path) -> bool:
     file = contacts_file(published)
     try:
         remove_leftovers(file)
-        if not file.exists() or is_foreign(file, "main"):
-            return False
-        file.unlink()
+        if file.exists():
+            refuse_foreign(file, "main")
+            file.unlink()
+            return True
+    except WarehouseError:
+        pass  # it is not vetl's
     except OSError as error:
         raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
-    return True
+    return False
 
 
 def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:
@@ -94,11 +97,6 @@ def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> N
     if os.access(file, os.R_OK):
         with suppress(duckdb.Error):  # queries of the marts work also if the file was removed or damaged meanwhile
             connection.execute(f"attach {literal(str(file))} as contacts (read_only)")
-
-
-def _is_fresh(file: Path, published: Path) -> bool:
-    """Return whether the file was written after the published one."""
-    return file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns
 
 
 def _write_tables(private: Path, draft: Path) -> None:

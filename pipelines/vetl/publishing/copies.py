@@ -18,7 +18,7 @@ from vetl.core.published_file import DIGESTS, SCHEMAS
 from vetl.publishing.marts import copy_comments, count, marts_of, table_of
 from vetl.publishing.opened import OF_NO_PRACTICE, rows_of
 from vetl.publishing.retention import attach_target, refuse_foreign
-from vetl.store.connection import as_warehouse_error, literal
+from vetl.store.connection import among, as_warehouse_error, literal
 from vetl.store.drafts import draft_for, give_access
 
 MANIFEST = "manifest.json"
@@ -139,9 +139,7 @@ def _copied(published: Path, draft: Path, practices: Sequence[str]) -> dict[str,
             if shown is None:
                 continue
             if table == DIGESTS:  # with those of the tables of no practice, which the file has whole
-                shown += (
-                    f" or (practice_id is null and mart in ({', '.join(map(literal, sorted(OF_NO_PRACTICE)))}))"
-                )
+                shown += f" or (practice_id is null and {among('mart', sorted(OF_NO_PRACTICE))})"
             name = table_of(table)
             connection.execute(f"create table target.{name} as from {name} where {shown}")
             rows[table] = count(connection, "target", table)

@@ -20,8 +20,7 @@ def personal_columns(project: Path) -> dict[str, dict[str, PersonalClass]]:
 
     They are marked `config: meta: {personal: name}` in `models/marts/**/<name>.yml`, or in `models/meta`.
 
-    Raises:
-        Permanent: a mart is not described, or a class is unknown; nothing may be published then.
+    Raise `Permanent` if a mart is not described, or a class is unknown; nothing may be published then.
     """
     return {path.stem: dict(_marked(path.stem, path.with_suffix(".yml"))) for path in _marts(project)}
 

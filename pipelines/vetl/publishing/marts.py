@@ -9,7 +9,7 @@ import duckdb
 from vetl.core import published_file
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS, SharedWords, Treatment, Treatments, has_source_words, schema_of
-from vetl.store.connection import literal, quoted, transaction
+from vetl.store.connection import columns_in, literal, quoted, transaction
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
@@ -61,21 +61,16 @@ class Masking:
         """Return SQL for the columns of a mart, and its parameters."""
         personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
         practice = "practice_id" if "practice_id" in columns else "''"
-        values = [
-            (
-                self._masked(name, kind, personal[name], _scope(mart, name), practice)
-                if name in personal
-                else self._published(mart, name, kind)
-            )
-            + f" as {quoted(name)}"
-            for name, kind in columns.items()
-        ]
+        values: list[str] = []
+        for name, kind in columns.items():
+            value = self._published(mart, name, kind)
+            if name in personal:
+                scope = published_file.JOINED.get(f"{mart}.{name}", f"{mart}.{name}")
+                value = self._masked(name, kind, personal[name], scope, practice)
+            values.append(f"{value} as {quoted(name)}")
         statement = ", ".join(values)
-        return statement, self._parameters(statement)
-
-    def _parameters(self, statement: str) -> dict[str, Any]:
-        values = {"key": self.key, "salt": self.salt}
-        return {name: value for name, value in values.items() if f"${name}" in statement}
+        secrets: dict[str, Any] = {"key": self.key, "salt": self.salt}
+        return statement, {name: value for name, value in secrets.items() if f"${name}" in statement}
 
     def _published(self, mart: str, column: str, kind: str) -> str:
         """Return SQL for a column that is not personal, as it is published."""
@@ -92,6 +87,7 @@ class Masking:
         )
 
     def _masked(self, column: str, kind: str, treatment: Treatment, scope: str, practice: str) -> str:
+        """Return SQL for a personal column; by their `scope`, hashes differ from those of other columns."""
         name = quoted(column)
         if treatment == "clear":
             return name
@@ -101,11 +97,6 @@ class Masking:
             # Hashed twice, as in HMAC, against length extension.
             return f"sha256($key || sha256($key || {text}))"
         return f"null::{kind}"
-
-
-def _scope(mart: str, column: str) -> str:
-    """Return the name by which the hashes of a column differ from those of other columns."""
-    return published_file.JOINED.get(f"{mart}.{column}", f"{mart}.{column}")
 
 
 def masked_words(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
@@ -130,15 +121,7 @@ def table_of(mart: str) -> str:
 
 def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, Columns]:
     """Return the columns and types of every mart of the default or an attached database, by name."""
-    marts: dict[str, dict[str, str]] = {}
-    for table, column, kind in connection.execute(
-        "select table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = coalesce($database, current_database()) and schema_name in $schemas"
-        " order by table_name, column_index",
-        {"database": database, "schemas": SCHEMAS},
-    ).fetchall():
-        marts.setdefault(table, {})[column] = kind
-    return dict(marts)
+    return {mart: columns for (_, mart), columns in columns_in(connection, SCHEMAS, database).items()}
 
 
 def copy_mart(

@@ -14,7 +14,7 @@ import duckdb
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
 from vetl.publishing.contacts import attach_contacts
-from vetl.store.connection import MEMORY_LIMIT, as_warehouse_error, literal, quoted
+from vetl.store.connection import MEMORY_LIMIT, among, as_warehouse_error, columns_in, literal, quoted
 
 OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
 """Tables about definitions alone, which every reader sees; any other table without a practice is left out."""
@@ -24,17 +24,7 @@ def rows_of(table: str, practices: Collection[str], *, has_practice: bool) -> st
     """Return the condition for the rows of a table that a reader of these practices sees; `None` for no table."""
     if not has_practice:
         return "true" if table in OF_NO_PRACTICE else None
-    return f"practice_id in ({', '.join(map(literal, practices)) or 'null'})"
-
-
-def tables_of(connection: duckdb.DuckDBPyConnection, file: str, schema: str) -> dict[str, bool]:
-    """Return the tables of an attached file, and whether each has a practice."""
-    rows = connection.execute(
-        "select table_name, bool_or(column_name = 'practice_id') from duckdb_columns()"
-        " where database_name = $file and schema_name = $schema group by table_name order by table_name",
-        {"file": file, "schema": schema},
-    ).fetchall()
-    return dict(rows)
+    return among("practice_id", practices)
 
 
 def attach_hidden(connection: duckdb.DuckDBPyConnection, path: str) -> str:
@@ -49,8 +39,8 @@ def show(
 ) -> None:
     """Make a schema of views over the tables of an attached file, with the rows of these practices alone."""
     connection.execute(f"create schema {schema}")
-    for table, has_practice in tables_of(connection, file, source).items():
-        rows = rows_of(table, practices, has_practice=has_practice)
+    for (_, table), columns in columns_in(connection, [source], file).items():
+        rows = rows_of(table, practices, has_practice="practice_id" in columns)
         if rows:
             connection.execute(
                 f"create view {schema}.{quoted(table)} as from {file}.{source}.{quoted(table)} where {rows}"

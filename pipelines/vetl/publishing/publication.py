@@ -1,11 +1,8 @@
 """Publish the marts to the analysts' file: masked, and replaced in one rename.
 
-Notice a build that loses most rows of a mart, before its result replaces the published file.
-
-Record in the notes which build was published, so that the same build is not published twice.
-
-A publication brings nothing if the published file shows the last build, is the same file that was written then,
-and masks the same columns with the same key.
+A build that loses most rows of a mart does not replace the published file. The notes have which build was
+published: a publication brings nothing if the published file shows the last build, is the same file that was
+written then, and masks the same columns with the same key.
 """
 
 import hashlib
@@ -18,14 +15,13 @@ from secrets import token_hex
 
 import duckdb
 
-from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import DIGESTS, SCHEMAS, SharedWords, Treatments, is_weak_key, schema_of
 from vetl.publishing import digests
 from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
 from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
 from vetl.publishing.retention import attach_target, keep_before, refuse_foreign, remove_kept
-from vetl.publishing.shown_words import Marts, shown_words
+from vetl.publishing.shown_words import shown_words
 from vetl.store.connection import as_warehouse_error, attach_private, literal, memory_for_marts
 from vetl.store.drafts import draft_for, give_access
 from vetl.store.notes import write_note
@@ -43,13 +39,6 @@ def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
     except duckdb.CatalogException:
         return None
     return rows[0][0] if len(rows) == 1 else None
-
-
-def is_published(record: PublicationRecord, build: str | None, masking: Masking, published: Path) -> bool:
-    """Return whether the published file shows this build with this masking."""
-    return (
-        record.build_id == build and record.file == identity_of(published) and record.masking == _digest(masking)
-    )
 
 
 def write_record(
@@ -144,7 +133,9 @@ def publish(  # noqa: PLR0913 - the settings of a publication
     """
     published = published.resolve()
     try:
-        _refuse_what_is_not_published(private, published)
+        if published.exists() and private.exists() and published.samefile(private):
+            raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
+        refuse_foreign(published, *SCHEMAS)
         with draft_for(published) as draft:
             masking = Masking(pii, pii_key, shared=shared)
             return _publish(private, published, draft, masking, keep, limits or {}, accept_loss=accept_loss)
@@ -170,7 +161,7 @@ def _publish(
     usual = {"temp_directory": f"{private}.tmp", "memory_limit": memory_for_marts()}
     with closing(duckdb.connect(config={**usual, **limits})) as connection:
         attach_private(connection, private)
-        refuse_newer(connection, bundled.migrations())
+        refuse_newer(connection)
         there = marts_of(connection)
         marts = {name: columns for name, columns in there.items() if name in masking.columns}
         if not marts:
@@ -184,10 +175,10 @@ def _publish(
             weak_key=masking.key is not None and is_weak_key(masking.key),
         )
         build = last_build(connection)
-        if record and is_published(record, build, masking, published):
+        is_same = record and (record.build_id, record.file) == (build, identity_of(published))
+        if record and is_same and record.masking == _digest(masking):
             return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
-        sources = Marts(connection, marts, masking.columns)
-        words = sorted(shown_words(sources, masking.shared))
+        words = sorted(shown_words(connection, marts, masking))
         connection.execute(f"create temp table {SHOWN} as select unnest($words) as word", {"words": words})
         attach_target(connection, draft, *SCHEMAS)
         _bring(connection, marts, masking)
@@ -228,10 +219,3 @@ def _check(draft: Path, result: Published) -> None:
         tables = rows_of(connection, draft)
     if tables != result.tables:
         raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
-
-
-def _refuse_what_is_not_published(private: Path, published: Path) -> None:
-    """Make sure that the published file may be replaced: vetl published it, and it is not the private file."""
-    if published.exists() and private.exists() and published.samefile(private):
-        raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
-    refuse_foreign(published, *SCHEMAS)

@@ -94,12 +94,3 @@ def refuse_foreign(file: Path, *schemas: str) -> None:
     if other or not mark:
         why = f"holds the schema {other[0]}, so " if other else ""
         raise WarehouseError(f"{file}: {why}vetl did not publish it and does not replace it; move it away")
-
-
-def is_foreign(file: Path, *schemas: str) -> bool:
-    """Return whether the file is not one that vetl may replace."""
-    try:
-        refuse_foreign(file, *schemas)
-    except WarehouseError:
-        return True
-    return False

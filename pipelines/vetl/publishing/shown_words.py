@@ -3,14 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 import duckdb
 import phonenumbers
 
-from vetl.core.published_file import COMMON_WORDS, DERIVED, FAKE_NUMBER, SharedWords, Treatments, has_source_words
+from vetl.core.published_file import COMMON_WORDS, DERIVED, FAKE_NUMBER, has_source_words
 from vetl.endpoints import RECEIVED, REGISTRY
-from vetl.publishing.marts import Columns, table_of
+from vetl.publishing.marts import Columns, Masking, table_of
 from vetl.store.connection import literal, quoted
 
 _MOST_WORDS = 10_000
@@ -26,27 +25,27 @@ _NUMBER_LENGTHS = range(6, 14)
 """The digits of a telephone number without its country."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marts:
-    """The marts of the private file, which is the default database."""
-
-    connection: duckdb.DuckDBPyConnection
-    columns: Mapping[str, Columns]
-    treatments: Treatments
+Marts = Mapping[str, Columns]
+"""The marts of the private file, which is the default database."""
 
 
-def shown_words(marts: Marts, rule: SharedWords) -> frozenset[str]:
+def shown_words(connection: duckdb.DuckDBPyConnection, marts: Marts, masking: Masking) -> frozenset[str]:
     """Return the values that columns of words may show, in lower case.
 
     These are the words of the contract, of vetl and of `[privacy] words`, the practices' names, and values that
     the rows of enough people share, unless they hold an address or a person's number.
     """
-    given = _given(marts).union(word.lower() for word in rule.words)
-    shared = {word for of in _columns_of_words(marts) for word in _shared(marts, *of, given, rule.fewest_people)}
-    return given | shared - _with_numbers_of_people(marts.connection, shared)
+    rule = masking.shared
+    given = _given(connection, marts).union(word.lower() for word in rule.words)
+    shared = {
+        word
+        for of in _columns_of_words(marts, masking)
+        for word in _shared(connection, *of, given, rule.fewest_people)
+    }
+    return given | shared - _with_numbers_of_people(connection, shared)
 
 
-def _given(marts: Marts) -> frozenset[str]:
+def _given(connection: duckdb.DuckDBPyConnection, marts: Marts) -> frozenset[str]:
     listed = (
         value.lower()
         for endpoint in (*REGISTRY, *RECEIVED)
@@ -54,34 +53,39 @@ def _given(marts: Marts) -> frozenset[str]:
         for value in column.values or ()
     )
     practices: list[tuple[str | None]] = []
-    if "name" in marts.columns.get("practices", {}):
-        practices = marts.connection.execute("select lower(name) from marts.practices").fetchall()
+    if "name" in marts.get("practices", {}):
+        practices = connection.execute("select lower(name) from marts.practices").fetchall()
     return COMMON_WORDS.union(listed, (name for (name,) in practices if name))
 
 
-def _columns_of_words(marts: Marts) -> Iterator[tuple[str, str, str | None]]:
+def _columns_of_words(marts: Marts, masking: Masking) -> Iterator[tuple[str, str, str | None]]:
     """Yield the columns whose values are counted: the mart, the column, and SQL for the person of a row."""
-    for mart, columns in marts.columns.items():
+    for mart, columns in marts.items():
         people = [quoted(name) for name in _PEOPLE if columns.get(name) == "VARCHAR"]
         person = f"coalesce({', '.join(people)})" if people else None
         # A mart without a person holds counts, or anonymous rows: those of online sessions have an id.
         if person is None and "session_id" not in columns:
             continue
         for name, kind in columns.items():
-            is_counted = name not in DERIVED and name not in marts.treatments[mart]
+            is_counted = name not in DERIVED and name not in masking.columns[mart]
             if is_counted and kind == "VARCHAR" and has_source_words(mart, name):
                 yield mart, name, person
 
 
 def _shared(
-    marts: Marts, mart: str, column: str, person: str | None, known: Collection[str], fewest: int
+    connection: duckdb.DuckDBPyConnection,
+    mart: str,
+    column: str,
+    person: str | None,
+    known: Collection[str],
+    fewest: int,
 ) -> Iterator[str]:
     """Yield the values of a column, in lower case, that so many people share.
 
     Values are grouped before people are counted and texts are searched: most values of ten million rows are few.
     """
     table, word = table_of(mart), f"lower({quoted(column)})"
-    candidates = marts.connection.execute(
+    candidates = connection.execute(
         f"select word from (select lower(word) as word, sum(times) as times from ("
         f"select {quoted(column)} as word, count(*) as times from {table} group by word) group by all)"
         " where times >= $fewest and not list_contains($known, word)"
@@ -91,7 +95,7 @@ def _shared(
     ).fetchall()
     if candidates:
         people = f"count(distinct ({person})) + count(*) filter (({person}) is null)" if person else "count(*)"
-        rows = marts.connection.execute(
+        rows = connection.execute(
             f"select word from {table} inner join (select unnest($words) as word) on {word} = word"
             f" group by word having {people} >= $fewest",
             {"words": [one for (one,) in candidates], "fewest": fewest},

@@ -17,7 +17,6 @@ import duckdb
 
 from vetl.core.errors import WrongUse
 from vetl.core.text import nearest, some_of
-from vetl.publishing.marts import marts_of
 from vetl.publishing.opened import opened, opened_for
 from vetl.store.connection import as_warehouse_error, first_line, is_of_the_machine
 
@@ -104,8 +103,7 @@ def reading(file: Path, practices: Collection[str] | None = None) -> Generator[R
 def streamed(file: Path, sql: str) -> Generator[RowStream]:
     """Run a statement, and fetch its rows when the caller takes them.
 
-    Raises:
-        WrongUse: the statement is not SQL that this file can answer, or would do more than read it.
+    Raise `WrongUse` if the statement is not SQL that this file can answer, or would do more than read it.
     """
     with _statement(file, sql) as (connection, statement):
         statement.run(lambda: connection.execute(sql))
@@ -145,13 +143,6 @@ def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) 
     return box + edge, columns[0] if columns else ""
 
 
-def tables_and_columns(file: Path) -> dict[str, list[str]]:
-    """Return the columns of every mart, by name, for completion."""
-    with opened(file, None) as connection:
-        (database,) = connection.execute("select current_database()").fetchall()[0]
-        return {name: list(columns) for name, columns in marts_of(connection, database).items()}
-
-
 def columns_of(read: Read) -> dict[str, dict[str, str]]:
     """Return the columns of every mart of the open file with their types, in order."""
     marts: dict[str, dict[str, str]] = {}
@@ -170,11 +161,7 @@ def query_to_parquet(file: Path, sql: str, target: Path) -> None:
 
 
 def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Refuse a statement that does more than read, because DuckDB allows COPY and ATTACH on the open file.
-
-    Raises:
-        WrongUse: the text is not one statement that reads.
-    """
+    """Refuse a text that is not one statement that reads: DuckDB allows COPY and ATTACH on the open file."""
     kinds = _kinds(connection, sql)
     explained = _EXPLAIN.fullmatch(sql)
     if kinds == [duckdb.StatementType.EXPLAIN] and explained:
@@ -195,6 +182,12 @@ def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.State
         raise WrongUse(first_line(error)) from None
 
 
+_NAMES = """
+    select schema_name, table_name, column_name from duckdb_columns() where not internal
+    order by column_index, schema_name, table_name
+"""
+
+
 def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     """Return the first line of an error; if a name is unknown, only the name and the nearest one.
 
@@ -204,45 +197,22 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: st
     meant, candidates, unknown = (
         kind.search(text) for kind, text in ((_DID_YOU_MEAN, message), (_CANDIDATES, message), (_UNKNOWN, line))
     )
-    if unknown:
-        kind, name = ("column", unknown["its"]) if unknown["column"] else ("table", unknown["table"])
-        line = f'{kind} "{name}" not found'
-        some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
-        own = _columns_in(connection, sql) if kind == "column" else []
-        few = f"others are {some_of(own or some, 5)}" if own or some else ""
-        name = name.rpartition(".")[2]
-        elsewhere = _tables_with(connection, name) if kind == "column" else []
-        if elsewhere:
-            few = f"it is a column of {some_of(elsewhere)}"
-        return line + nearest(name, own or some or _names_of(connection, kind), few)
-    return f"{line}; did you mean {meant[1]}?" if meant else line
-
-
-def _names_of(connection: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
-    """Return the names of all columns or tables."""
-    found = connection.execute(f"select distinct {kind}_name from duckdb_columns() where not internal order by 1")
-    return [name for (name,) in found.fetchall()]
-
-
-def _columns_in(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
-    """Return the columns of the tables that a statement reads, in their order."""
-    tables = [name.rpartition(".")[2] for name in _TABLES.findall(sql)]
-    found = connection.execute(
-        "select distinct on (column_name) column_name from duckdb_columns()"
-        " where not internal and table_name in (select unnest($1)) order by column_index",
-        [tables],
-    )
-    return [name for (name,) in found.fetchall()]
-
-
-def _tables_with(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
-    """Return the tables that have a column of this name."""
-    found = connection.execute(
-        "select schema_name || '.' || table_name from duckdb_columns()"
-        " where not internal and lower(column_name) = lower($1) order by 1",
-        [column],
-    )
-    return [name for (name,) in found.fetchall()]
+    if not unknown:
+        return f"{line}; did you mean {meant[1]}?" if meant else line
+    names = connection.execute(_NAMES).fetchall()
+    some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
+    if table := unknown["table"]:
+        few = f"others are {some_of(some, 5)}" if some else ""
+        every = sorted({own for _, own, _ in names})
+        return f'table "{table}" not found{nearest(table.rpartition(".")[2], some or every, few)}'
+    column = unknown["its"].rpartition(".")[2]
+    read = {name.rpartition(".")[2] for name in _TABLES.findall(sql)}
+    known = [*dict.fromkeys(name for _, of, name in names if of in read)] or some
+    elsewhere = sorted(f"{schema}.{of}" for schema, of, name in names if name.lower() == column.lower())
+    few = f"others are {some_of(known, 5)}" if known else ""
+    few = f"it is a column of {some_of(elsewhere)}" if elsewhere else few
+    every = sorted({name for _, _, name in names})
+    return f'column "{unknown["its"]}" not found{nearest(column, known or every, few)}'
 
 
 class _Statement:

@@ -194,8 +194,10 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     """
     try:
         page = yield from _settled_look(strategy, start, end, purpose)
+    except NotFound as error:
+        page = yield from _empty(start, end, purpose, error)
     except (RequestRefused, TooLarge, TooSlow) as error:
-        if isinstance(error, NotFound) or end - start == DAY or purpose.kind is WindowKind.TAIL:
+        if end - start == DAY or purpose.kind is WindowKind.TAIL:
             raise
         if isinstance(error, TooSlow):
             yield from _look(strategy, end - DAY, end, purpose)  # raises if the platform answers to nothing
@@ -212,6 +214,18 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     if doubt is None and purpose.on_certified is not None:
         yield purpose.on_certified(start, end)
     return doubt and f"{start} to {end - DAY}: {doubt}"
+
+
+def _empty(start: date, end: date, purpose: DaysPurpose, error: NotFound) -> steps.Plan[CallsPage]:
+    """Return an empty page if the JSON list has no calls either, or is answered without days only; else raise."""
+    try:
+        page = yield from steps.do(purpose.json.count(Window(start, end - DAY)))
+    except NotFound:
+        page = yield from steps.do(steps.ReadPage({}, 0, 1, lenient=True))
+        page = replace(page, rows=(), total_count=0)
+    if page.rows or page.total_count:
+        raise error
+    return CallsPage(None, 0, 0, None, page.server_time)
 
 
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
@@ -280,7 +294,7 @@ def _replace(
         pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
         doubt = f"{pages_hold} {rows} calls, but the total is {pages[-1].total_count}"
     replaced = steps.ReplaceDays(
-        [page.frame for page in pages],
+        [page.frame for page in pages if page.rows],
         start,
         last,
         evidence.finished,

@@ -30,7 +30,7 @@ requires a client.
 
 Requests of a sync: one for each id that is not stored or is older than the refresh age, and a second one if the
 source does not have the id, for at most as many ids as the budget. Without such ids there is none. If an answer is
-withheld or has another id: one or two more for it, and three.
+withheld or has another id: one or two more for it, and three. If an id cannot be read: three.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,8 @@ def get_by_id(
     these statuses): so ids count as missing only if another one is found, or if a certified read of the list
     lacks them, too (`unlisted`). An id whose answer is withheld, or twice has the same other id (with which the
     platform merged it), counts as missing only if another one is found after it, because the platform may fail.
-    Raise `VetlError` if a few ids could not be read; all other rows are stored.
+    If an id cannot be read (403, 5xx) while another one is found after it, it alone is in doubt. Raise `VetlError`
+    if none is found, or if the ids are `unlisted`; all other rows are stored.
     """
     answers = yield from steps.do(steps.GetRecords(ids))
     first = _of_other_ids(answers)
@@ -75,16 +76,22 @@ def get_by_id(
     missing = [key for key, row in answers.items() if row is None]
     odd = [key for key, row in answers.items() if isinstance(row, Withheld)]
     odd += [key for key, now in others.items() if now and now == first.get(key)]
-    gone = yield from _confirmed(missing, odd, list(rows), unlisted=unlisted)
+    failed = [key for key, row in answers.items() if isinstance(row, VetlError) and key not in odd]
+    is_answered = yield from _is_answered(missing, [*odd, *failed], list(rows), unlisted=unlisted)
+    gone = [*missing, *odd] if is_answered else []
     if gone:
         yield steps.MissingRecords(gone, read_at)
-    failed = [row for key, row in answers.items() if isinstance(row, VetlError) and key not in gone]
-    if failed:
-        yield steps.Flush()
-        unread = len(set(ids).difference(rows, others, missing, gone))
-        failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
-        raise failed[0]
     doubts: list[str] = []
+    unread = [row for key, row in answers.items() if isinstance(row, VetlError) and key not in gone]
+    if unread:
+        unasked = [key for key in ids if key not in answers]
+        goes_on = is_answered and not unlisted
+        count = len(unread) + (0 if goes_on else len(unasked))
+        unread[0].add_note(f"; {count} of {len(ids)} ids could not be read, the others are stored")
+        if not goes_on:
+            yield steps.Flush()
+            raise unread[0]
+        doubts = [f"{name}: {unread[0]}", *((yield from get_by_id(name, unasked, read_at)) if unasked else ())]
     strangers = len(others.keys() - set(gone))
     if strangers:
         doubts.append(f"{name}: {strangers} of {len(ids)} rows came back without the id that was requested")
@@ -107,24 +114,21 @@ def _of_other_ids(answers: Answers) -> dict[str, object]:
     return {key: row.get("id") for key, row in answers.items() if isinstance(row, Mapping) and key not in own}
 
 
-def _confirmed(
+def _is_answered(
     missing: Sequence[str], odd: Sequence[str], found: Sequence[str], *, unlisted: bool
-) -> steps.Plan[Sequence[str]]:
-    """Return the ids that count as missing, by the rules of `get_by_id`, all or none.
+) -> steps.Plan[bool]:
+    """Return whether the platform answers to ids, by the rules of `get_by_id`, so that `missing` ids are missing.
 
     `odd`: ids that were not found in another way than by an answer for unknown ids.
     """
-    if (unlisted or found) and not odd:
-        return missing
-    if not missing and not odd:
-        return []
-    gone = [*missing, *odd]
+    if not odd and (unlisted or found or not missing):
+        return True
     here = found or (yield from steps.do(steps.IdsHere()))
-    others = sorted(set(here).difference(gone))[-ENOUGH:]
+    others = sorted(set(here).difference(missing, odd))[-ENOUGH:]
     if not others:
-        return missing if not odd and len(missing) < ENOUGH else []
+        return not odd and len(missing) < ENOUGH
     answers = yield from steps.do(steps.GetRecords(others))
-    return gone if _of_own_ids(answers) else []
+    return bool(_of_own_ids(answers))
 
 
 IDS_AT_ONCE = 500
@@ -172,7 +176,8 @@ def read_newest_first(
             break
         if has_fallen(descent.totals):
             continue
-        yield from _get_unread(strategy, descent, reading)
+        if (yield from _get_unread(strategy, descent, reading)):
+            break
         counts = yield from compare_totals(reading, conventions, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
             yield steps.MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
@@ -255,16 +260,20 @@ def _descend(conventions: QueryConventions, column: str, horizon: datetime | Non
         descent.ordered = descent.pages < most_followed(conventions, descent.total)
 
 
-def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> steps.Plan[None]:
-    """Get rows that the descent did not read: open requests, and in a reconcile those that it should have read."""
+def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> steps.Plan[list[str]]:
+    """Get rows that the descent did not read: open requests, and in a reconcile those that it should have read.
+
+    Return the doubts of `get_by_id`.
+    """
     yield steps.Flush()
     ids = yield from steps.do(steps.IdsWithStatus(strategy.open_statuses))
     if reading.reconcile != "no":
         horizon = _horizon(reading)
         ids += yield from steps.do(steps.IdsHere("created_at", horizon) if horizon else steps.IdsHere())
     unread = [identity for identity in dict.fromkeys(ids) if identity not in descent.seen]
-    yield from get_by_id(reading.endpoint.name, unread, reading.now)
+    doubts = yield from get_by_id(reading.endpoint.name, unread, reading.now)
     yield steps.Flush()
+    return doubts
 
 
 def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificate:

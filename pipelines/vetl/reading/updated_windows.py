@@ -51,6 +51,9 @@ def read_updated_windows(
     through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(conventions, reading, through)
     tail = yield from _tail(conventions, reading, through)
+    hiding = yield from _hidden_behind_others(conventions, reading, strategy)
+    if hiding is not None:
+        return (yield from read_hidden(hiding, reading, strategy))
     doubts = list(closed.outcome.doubts)
     start = reading.local_midnight(reading.history_start)
     if strategy.derived_from is not None and reading.cursor:
@@ -263,10 +266,26 @@ def statuses_of(strategy: UpdatedWindows) -> tuple[str, ...]:
     return (strategy.derived_from, *strategy.final) if strategy.derived_from else ()
 
 
-def find_hidden(
+def _hidden_behind_others(
     conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
 ) -> steps.Plan[QueryConventions | None]:
-    """Return conventions with the name of the status filter if the list hides rows without it, else `None`."""
+    """Return the same as `find_hidden`, if rows of a status beyond the contract may make up for hidden ones."""
+    if not strategy.final or (reading.capabilities.get(CAPABILITY) == SHOWS and reading.reconcile == "no"):
+        return None
+    yield steps.Flush()
+    here = yield from steps.do(steps.StatusCounts())
+    if here.keys() <= set(statuses_of(strategy)):
+        return None
+    return (yield from find_hidden(conventions, reading, strategy, adds_up=False))
+
+
+def find_hidden(
+    conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows, *, adds_up: bool = True
+) -> steps.Plan[QueryConventions | None]:
+    """Return conventions with the name of the status filter if the list hides rows without it, else `None`.
+
+    `adds_up`: the totals by status are a proof if their sum is that of the list.
+    """
     known = reading.capabilities.get(CAPABILITY)
     is_due = known != SHOWS or reading.reconcile != "no"
     if not strategy.final or not is_due or conventions.status is Result.IGNORED:
@@ -279,7 +298,7 @@ def find_hidden(
             conventions = yield from find_status(reading, conventions)
             pages = yield from _count_by_status(conventions, reading, strategy)
         if pages is not None:
-            verdict = yield from _verdict(conventions, pages, strategy)
+            verdict = yield from _verdict(conventions, pages, strategy, adds_up=adds_up)
     except RequestRefused:
         verdict = None
     if verdict is not None and verdict != known:
@@ -302,11 +321,11 @@ def _count_by_status(
 
 
 def _verdict(
-    conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows
+    conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows, *, adds_up: bool
 ) -> steps.Plan[str | None]:
     """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
     by_status = [page for status, page in pages.items() if status != ANY_STATUS]
-    if sum(page.total_count for page in by_status) == pages[ANY_STATUS].total_count:
+    if adds_up and sum(page.total_count for page in by_status) == pages[ANY_STATUS].total_count:
         return SHOWS if all(pages[status].total_count for status in strategy.final) else None
     readers = [_is_shown(conventions, page) for page in by_status if page.total_count]
     are_shown = yield from steps.do(steps.SideBySide(readers))

@@ -40,7 +40,7 @@ IsAbout = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A delivery; `practice_id` is empty if the body does not contain it.
+    """A delivery; `practice_id` is empty if the body does not contain it, `number` is 0 until it is kept.
 
     Two entries are the same delivery only if their bytes are equal, so that a delivery that cannot be stored does
     not displace the corrected delivery with its id. `drain` finds other repetitions.
@@ -50,14 +50,7 @@ class Entry:
     practice_id: str
     body: bytes
     received_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingDelivery:
-    """A delivery that is not in the warehouse yet."""
-
-    number: int
-    entry: Entry
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +105,17 @@ class Inbox(SqliteFile):
             self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
         self._still_there()
 
-    def waiting(self, limit: int) -> list[WaitingDelivery]:
+    def waiting(self, limit: int) -> list[Entry]:
         """Return the oldest deliveries that are not drained, in the order of their arrival."""
         with self._reading():
             rows = self._connection.execute(
-                "select number, channel, practice_id, body, received_at from deliveries"
+                "select channel, practice_id, body, received_at, number from deliveries"
                 " where drained_at is null order by number limit ?",
                 [limit],
             ).fetchall()
         return [
-            WaitingDelivery(
-                number, Entry(Channel(channel), practice_id, body, datetime.fromisoformat(received_at))
-            )
-            for number, channel, practice_id, body, received_at in rows
+            Entry(Channel(channel), practice_id, body, datetime.fromisoformat(received_at), number)
+            for channel, practice_id, body, received_at, number in rows
         ]
 
     def settle(self, numbers: Sequence[int]) -> None:
@@ -198,7 +189,6 @@ class Inbox(SqliteFile):
 
 
 def _backlog(connection: sqlite3.Connection) -> Backlog:
-    """Return the backlog."""
     # The queries use the indexes and two rows only, so they stay fast while a million deliveries wait.
     waiting = connection.execute("select count(*) from deliveries where drained_at is null").fetchone()[0]
     oldest = connection.execute(

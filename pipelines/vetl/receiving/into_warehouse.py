@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import NotFound, VetlError
+from vetl.core.errors import NotFound, PracticeRefused, VetlError
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords, Save
 from vetl.endpoints import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS, by_name
 from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
-from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
+from vetl.receiving.inbox import Entry, Inbox, IsAbout
 from vetl.store import deliveries
 from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.deliveries import Intake
@@ -45,49 +45,42 @@ def drain(
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):
         changes += deliveries.take_in(store, run_id, intakes(waiting))
-        bodies = [(item, item.entry.body.decode(errors="replace")) for item in waiting]
         # An erased delivery needs no `settle`. If the process ends before, the delivery waits and is stored again.
-        if gone := [item.number for item, body in bodies if is_about(item.entry.practice_id, body)]:
+        bodies = [(entry, entry.body.decode(errors="replace")) for entry in waiting]
+        if gone := [entry.number for entry, body in bodies if is_about(entry.practice_id, body)]:
             inbox.erase(gone)
-        inbox.settle([item.number for item in waiting])
+        inbox.settle([entry.number for entry in waiting])
         moved += len(waiting)
     inbox.forget(datetime.now(UTC) - KEPT_FOR)
     return moved, changes
 
 
-def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
+def intakes(entries: Sequence[Entry]) -> list[Intake]:
     """Return deliveries as rows of their tables, in the order of their arrival."""
-    groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
-    for item in waiting:
-        groups.setdefault((_practice(item), item.entry.channel), []).append(item)
-    return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
+    groups: dict[tuple[str, Channel], list[Entry]] = {}
+    for entry in entries:
+        # A secret, or an earlier version of the receiver, may name an id that no practice can have.
+        practice_id = "" if problem_of_id(entry.practice_id) else entry.practice_id
+        groups.setdefault((practice_id, entry.channel), []).append(entry)
+    return [intake for group, some in groups.items() for intake in _of_group(*group, some)]
 
 
-def _practice(item: WaitingDelivery) -> str:
-    # A secret, or an earlier version of the receiver, may name an id that no practice can have.
-    practice_id = item.entry.practice_id
-    return "" if problem_of_id(practice_id) else practice_id
-
-
-def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:
-    last = max(item.entry.received_at for item in items)
-    read_items = [(item, parse_delivery(channel, item.entry.body)) for item in items]
-    bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
-    good = [(item, delivery) for item, delivery in read_items if not _problem(item, delivery)]
-    events = [row(delivery, item.entry.received_at) for item, delivery in good]
+def _of_group(practice_id: str, channel: Channel, entries: Sequence[Entry]) -> list[Intake]:
+    bad: list[BadRow] = []
+    good: list[tuple[Entry, Delivery]] = []
+    for entry in entries:
+        delivery = parse_delivery(channel, entry.body)
+        if problem := delivery.problem or (None if entry.practice_id else "clinic_id: missing"):
+            payload = entry.body.decode(errors="backslashreplace")
+            bad.append(BadRow(content_key(payload), problem, payload))
+        else:
+            good.append((entry, delivery))
+    last = max(entry.received_at for entry in entries)
+    events = [row(delivery, entry.received_at) for entry, delivery in good]
     per_table = [Intake(practice_id, EVENTS[channel], events, last, bad)]
     if channel is Channel.MESSAGES:
         per_table.append(Intake(practice_id, MESSAGES, [message(delivery) for _, delivery in good], last))
     return per_table
-
-
-def _problem(item: WaitingDelivery, delivery: Delivery) -> str | None:
-    return delivery.problem or (None if item.entry.practice_id else "clinic_id: missing")
-
-
-def _bad(item: WaitingDelivery, problem: str) -> BadRow:
-    payload = item.entry.body.decode(errors="backslashreplace")
-    return BadRow(content_key(payload), problem, payload)
 
 
 BUDGET = 500
@@ -162,6 +155,9 @@ class CatchUp:
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
         """Get these ids; raise if the sign-in or the practice is refused, or there are too many requests."""
         found = await self.source.records(practice_id, endpoint.path_of(practice_id), ids)
+        refused = [row for row in found.values() if isinstance(row, PracticeRefused)]
+        if refused and len(refused) == len(found):
+            raise refused[0]
         times = self.warehouse.times(practice_id, endpoint)
         return Answers(
             rows=[times.read(row) for row in found.values() if isinstance(row, Mapping)],

@@ -45,9 +45,8 @@ _PID = re.compile(r"PID (\d+)")
 def as_vetl_errors(path: Path) -> Generator[None]:
     """Turn DuckDB's errors into vetl's, except errors that only a fault of vetl's SQL explains.
 
-    Raises:
-        NotStorable: DuckDB refuses a value, or the rows are too large for its memory. The message about a value
-            names only the kind of error; DuckDB's may quote it.
+    Raise `NotStorable` if DuckDB refuses a value, or the rows are too large for its memory. The message about a
+    value names only the kind of error; DuckDB's may quote it.
     """
     try:
         yield
@@ -264,14 +263,22 @@ def memory_for_marts() -> str:
     return f"{least}B"
 
 
-def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
-    """Drop the schemas that dbt made in an attached file."""
-    schemas = connection.execute(
-        "select schema_name from duckdb_schemas() where database_name = ? and not internal", [database]
-    ).fetchall()
-    for (schema,) in schemas:
-        if schema not in (*PRIVATE, "main"):
-            connection.execute(f"drop schema {quoted(database)}.{quoted(schema)} cascade")
+def columns_in(
+    connection: duckdb.DuckDBPyConnection, schemas: Iterable[str], database: str | None = None
+) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the columns and types of each table or view, by schema and name, of the default or another database.
+
+    This is one query, because each costs milliseconds.
+    """
+    tables: dict[tuple[str, str], dict[str, str]] = {}
+    for schema, table, column, kind in connection.execute(
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = coalesce($database, current_database()) and list_contains($schemas, schema_name)"
+        " order by table_name, schema_name, column_index",
+        {"database": database, "schemas": list(schemas)},
+    ).fetchall():
+        tables.setdefault((schema, table), {})[column] = kind
+    return tables
 
 
 def quoted(name: str) -> str:
@@ -296,6 +303,11 @@ def same_key(one: str, other: str, key: Iterable[str]) -> str:
 def equal(one: str, other: str, columns: Iterable[str]) -> str:
     """Return SQL that compares these columns of two tables."""
     return " and ".join(f"{one}.{quoted(name)} = {other}.{quoted(name)}" for name in columns)
+
+
+def among(column: str, texts: Iterable[str]) -> str:
+    """Return SQL that compares a column with these texts; without any, no row has one."""
+    return f"{column} in ({', '.join(map(literal, texts)) or 'null'})"
 
 
 def literal(text: str) -> str:

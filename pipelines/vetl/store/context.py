@@ -74,10 +74,9 @@ def added(tallies: Iterable[Tally]) -> dict[str, Changes]:
 
 def counted(**rows: pl.DataFrame) -> dict[str, Changes]:
     """Count the rows of frames by practice: `counted(inserted=frame)`."""
-    counts = [
-        (practice_id, Changes(**{name: count}))
+    return added(
+        {practice_id: Changes(**{name: count})}
         for name, frame in rows.items()
         if not frame.is_empty()
         for practice_id, count in frame.group_by("practice_id").len().rows()
-    ]
-    return added({practice_id: changes} for practice_id, changes in counts)
+    )

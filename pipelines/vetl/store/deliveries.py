@@ -1,13 +1,11 @@
 """Store received webhooks in raw: the first of equal deliveries stays, and a message only moves forward.
 
-So storing the same deliveries again changes nothing, even after an interruption.
-
-Messages and outreach requests are read by id if a webhook about them may be missing. A record is read again when
-its age has doubled since the last read, but not within five minutes. That costs about twenty requests in ten
-years, so no limit of age is needed. `now` is the source's clock.
+So storing the same deliveries again changes nothing. Messages and outreach requests are read by id if a webhook
+about them may be missing. A record is read again when its age has doubled since the last read, but not within five
+minutes. That costs about twenty requests in ten years, so no limit of age is needed. `now` is the source's clock.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,7 +14,6 @@ import polars as pl
 from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MissingRecords
-from vetl.core.zones import Times
 from vetl.endpoints import MESSAGES
 from vetl.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES, MESSAGE_ORDER, rank
 from vetl.store import merge
@@ -56,13 +53,10 @@ def take_in(warehouse: Warehouse, run_id: str, intakes: Sequence[Intake]) -> Cha
             times = warehouse.times(item.practice_id, item.endpoint)
             read = replace(item, rows=[times.read(row) for row in item.rows])
             commit = warehouse.context(run_id, item.endpoint, {item.practice_id: item.read_at})
-            taken.append(_take_in(commit, read) + Changes(drift=tuple(_about(item.endpoint, times))))
+            drift = tuple(f"{item.endpoint.name}: {note}" for note in times.notes)
+            taken.append(_take_in(commit, read) + Changes(drift=drift))
     warehouse.changed((item.practice_id, item.endpoint.name) for item in intakes)
     return sum(taken, Changes())
-
-
-def _about(endpoint: Endpoint, times: Times) -> Iterator[str]:
-    return (f"{endpoint.name}: {note}" for note in times.notes)
 
 
 def _take_in(commit: Commit, intake: Intake) -> Changes:
@@ -109,9 +103,7 @@ def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -
     write(commit, written)
     inserted = written[TARGET].null_count()
     return Changes(
-        inserted=inserted,
-        updated=written.height - inserted,
-        unchanged=incoming.height - written.height,
+        inserted=inserted, updated=written.height - inserted, unchanged=incoming.height - written.height
     )
 
 

@@ -28,8 +28,8 @@ def draft_for(target: Path) -> Generator[Path]:
     A draft that was not renamed is removed at the end, and so are drafts that dead processes left. The folder of
     `target` is made if it is missing.
 
-    Raises:
-        OSError: the folder of `target` cannot be written, or another account has taken the draft's folder away.
+    Raise `OSError` if the folder of `target` cannot be written, or another account has taken the draft's folder
+    away.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(target)
@@ -61,8 +61,7 @@ def give_access(draft: Path, target: Path, *, first: int, most: int = 0o777) -> 
 def replace_text(target: Path, text: str) -> None:
     """Replace the text of a file in one rename. Only the owner may read the file.
 
-    Raises:
-        OSError: the file cannot be written; the earlier text stays.
+    Raise `OSError` if the file cannot be written; the earlier text stays.
     """
     with draft_for(target) as draft:
         with _created(draft) as file:
@@ -73,8 +72,7 @@ def replace_text(target: Path, text: str) -> None:
 def rewrite_log(log: Path, values: Collection[str], by: str) -> None:
     """Replace whole JSON strings in a log of lines, in one rename; lines that come meanwhile are kept.
 
-    Raises:
-        OSError: the log cannot be written; the earlier one stays.
+    Raise `OSError` if the log cannot be written; the earlier one stays.
     """
     if not log.exists() or not values:
         return
@@ -95,7 +93,13 @@ def _created(draft: Path) -> TextIO:
 def remove_leftovers(target: Path) -> None:
     """Remove the drafts of `target` that dead processes left."""
     for folder in target.parent.glob(f"{escape(f'.{target.name}{_FOLDER}')}*"):
-        _remove_unless_held(folder)
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(handle)
 
 
 def _new_folder(target: Path) -> tuple[Path, int]:
@@ -109,16 +113,6 @@ def _new_folder(target: Path) -> tuple[Path, int]:
             _refuse_another(folder, handle)
             return folder, handle
         os.close(handle)
-
-
-def _remove_unless_held(folder: Path) -> None:
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(handle)
 
 
 def _refuse_another(folder: Path, handle: int) -> None:

@@ -17,7 +17,7 @@ from vetl.core.published_file import FAKE_NUMBER
 from vetl.store.connection import quoted
 from vetl.store.context import frame_of, registered_frames
 from vetl.store.control.phone_numbers import region_by_which, region_of
-from vetl.store.mentions import Known, Mentions, known_email, known_id, known_name, known_number, national
+from vetl.store.mentions import Known, Mentions, known_id, known_name, known_number, known_words, national
 from vetl.store.person import Person, client_columns, pattern_of
 from vetl.store.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json, is_about
 from vetl.store.tables import RawTable, row_hash
@@ -26,7 +26,7 @@ from vetl.store.warehouse import Warehouse
 _ROWS_AT_ONCE = 250_000
 _NEVER = "9999-12-31 00:00:00+00"
 _NAMES_NOBODY = ("practice_id", "endpoint", "run_id", "id")
-_UNREAD = ("forgotten", "forgotten_values", "forgotten_keys", "meta", "migrations", "builds", "building")
+_UNREAD = ("forgotten", "forgotten_values", "forgotten_keys", "meta", "migrations", "builds")
 """Control tables without texts of the source."""
 
 
@@ -82,7 +82,7 @@ def _store_digests(connection: duckdb.DuckDBPyConnection, person: Person) -> dic
         entries += known_id(secret, identity, replacements[identity])
     for address in sorted(person.emails):
         replacements[address] = before.address(address) or f"forgotten-{token_hex(8)}@invalid"
-        entries += known_email(secret, address, replacements[address])
+        entries += known_words(secret, address, replacements[address])
     fakes: dict[str, str] = {}
     for spelling in sorted(person.phones):
         digits = national(spelling, region)
@@ -193,7 +193,6 @@ def _own_rows(
 def _sweep_control(
     connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, pattern: str | None
 ) -> None:
-    """Replace the person in the control tables."""
     spellings = connection.execute(
         "select distinct spelling from control.phone_numbers where practice_id = ?", [practice_id]
     ).fetchall()

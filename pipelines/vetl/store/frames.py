@@ -1,12 +1,12 @@
 """Convert decoded JSON rows into typed frames: by column if all rows fit, row by row if one does not.
 
-A row that does not fit its model goes to `bad` with the reason; all other rows are kept.
-
-Validate one row against its model: slow and exact, with a reason that names fields and never values.
+A row that does not fit its model goes to `bad`, with a reason that names fields and never values. All other rows
+are kept.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -27,8 +27,7 @@ _INTEGER_LIMIT = 2**31
 def validated(row: object, shape: "Shape") -> dict[str, Any]:
     """Return the values of the columns in the types of a typed frame, and the undeclared fields.
 
-    Raises:
-        BadRecord: the row does not fit; the message names the fields and their faults.
+    Raise `BadRecord` if the row does not fit; the message names the fields and their faults.
     """
     if not isinstance(row, Mapping):
         raise BadRecord("not an object")
@@ -50,11 +49,7 @@ def validated(row: object, shape: "Shape") -> dict[str, Any]:
 
 
 def extra_of(row: Mapping[str, Any], declared: AbstractSet[str]) -> str | None:
-    """Return the undeclared fields of a row as JSON; `None` if there are none.
-
-    Raises:
-        ValueError: a field cannot be written as JSON.
-    """
+    """Return the undeclared fields of a row as JSON, or `None`; raise `ValueError` if they are not JSON."""
     if row.keys() <= declared:
         return None
     return canonical_json({name: row[name] for name in row.keys() - declared})
@@ -101,11 +96,8 @@ def _encodable(column: Column, value: object, text: Callable[[object], str]) -> 
 
 def _reason(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(
-        dict.fromkeys(
-            f"{item['loc'][0] if item['loc'] else 'row'}: {_in_words(item['type'])}" for item in problems
-        )
-    )
+    lines = (f"{item['loc'][0] if item['loc'] else 'row'}: {_in_words(item['type'])}" for item in problems)
+    return "; ".join(dict.fromkeys(lines))
 
 
 def _in_words(kind: str) -> str:
@@ -257,12 +249,8 @@ def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRo
 def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
     names = [column.name for column in shape.columns]
     columns, nothing_more = _by_column(rows, names)
-    frame = pl.DataFrame(
-        [
-            _series(column.kind, values).alias(column.name)
-            for column, values in zip(shape.columns, columns, strict=True)
-        ]
-    )
+    pairs = zip(shape.columns, columns, strict=True)
+    frame = pl.DataFrame([_series(column.kind, values).alias(column.name) for column, values in pairs])
     for name in shape.key:
         if frame[name].null_count() or (frame[name].dtype == pl.String and (frame[name] == "").any()):
             raise _Unfit
@@ -276,10 +264,8 @@ def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
 
 def _by_column(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[tuple[Any, ...]], bool]:
     """Return the values of each column (`None` if a row lacks the field), and whether no row has another field."""
-    try:
-        columns = list(
-            zip(*map(itemgetter(*names), rows), strict=True)
-        )  # takes a third less time than one value at a time
+    try:  # which takes a third less time than one value at a time
+        columns = list(zip(*map(itemgetter(*names), rows), strict=True))
     except KeyError:
         return [tuple(row.get(name) for row in rows) for name in names], False
     return columns, set(map(len, rows)) == {len(names)}
@@ -323,10 +309,6 @@ def _instants(values: Sequence[Any]) -> pl.Series:
     return parsed
 
 
-def _series_of(dtype: Any) -> Callable[[Sequence[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
-    return lambda values: pl.Series(values, dtype=dtype, strict=True)
-
-
 def _jsons(values: Sequence[Any]) -> pl.Series:
     if not all(value is None or isinstance(value, list | dict) for value in values):
         raise _Unfit
@@ -342,7 +324,7 @@ _READERS: dict[Kind, Callable[[Sequence[Any]], pl.Series]] = {
     Kind.INSTANT: _instants,
     Kind.LOCAL: _by_the_model_only,
     Kind.DATE: _by_the_model_only,
-    Kind.BOOLEAN: _series_of(pl.Boolean()),
-    Kind.INTEGER: _series_of(pl.Int32()),
+    Kind.BOOLEAN: partial(pl.Series, dtype=pl.Boolean(), strict=True),
+    Kind.INTEGER: partial(pl.Series, dtype=pl.Int32(), strict=True),
     Kind.JSON: _jsons,
 }

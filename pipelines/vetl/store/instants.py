@@ -195,7 +195,6 @@ def _of_days(days: pl.Expr, offsets: Mapping[date, timedelta | None]) -> pl.Expr
 
 
 def _by_zone(time_zones: Mapping[str, str]) -> list[tuple[str, list[str]]]:
-    """Return the practices of each zone."""
     different = dict.fromkeys(time_zones.values())
     return [(zone, [name for name, its in time_zones.items() if its == zone]) for zone in different]
 

@@ -67,12 +67,7 @@ def digest(key: bytes, kind: Kind, text: str) -> str:
 def known_id(key: bytes, identity: str, pseudonym: str) -> list[Known]:
     """Return the digests of an id: of a whole value, and of a part of a text if the id is long enough."""
     exact = [Known("id", 1, digest(key, "id", identity), pseudonym)]
-    return exact + (_in_order(key, identity, pseudonym) if len(identity) >= ID_IN_TEXT else [])
-
-
-def known_email(key: bytes, address: str, pseudonym: str) -> list[Known]:
-    """Return the digests of an e-mail address."""
-    return _in_order(key, address, pseudonym)
+    return exact + (known_words(key, identity, pseudonym) if len(identity) >= ID_IN_TEXT else [])
 
 
 def known_name(key: bytes, name: str) -> list[Known]:
@@ -88,7 +83,7 @@ def known_name(key: bytes, name: str) -> list[Known]:
         entries.append(Known("name", len(some), digest(key, "name", _joined(sorted(some))), SOMEBODY))
         entries += [Known("start", 1, digest(key, "start", word), "") for word in some]
         for joined in {"".join(some), "".join(reversed(some))}:
-            entries += _in_order(key, joined, SOMEBODY)
+            entries += known_words(key, joined, SOMEBODY)
     return entries
 
 
@@ -145,12 +140,17 @@ class Mentions:
 
     def replaced(self, text: str) -> str:
         """Return the text with a pseudonym instead of each mention."""
-        before = self._texts.get(text)
-        if before is None:
-            before = self._replaced(text)
-            if len(self._texts) < _CACHED:
-                self._texts[text] = before
-        return before
+        known = self._texts.get(text)
+        if known is not None:
+            return known
+        replaced, end = "", 0
+        for first, last, pseudonym in _apart([*self._in_words(text), *self._in_digits(text)]):
+            replaced += text[end:first] + pseudonym
+            end = last
+        replaced += text[end:]
+        if len(self._texts) < _CACHED:
+            self._texts[text] = replaced
+        return replaced
 
     def replaced_json(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Return a JSON value with a pseudonym instead of each mention. Ids of other things than clients stay."""
@@ -175,13 +175,6 @@ class Mentions:
         if "client" not in name:
             return value
         return self.identity(str(value)) or self.replaced_json(value)
-
-    def _replaced(self, text: str) -> str:
-        result, end = "", 0
-        for first, last, pseudonym in _apart([*self._in_words(text), *self._in_digits(text)]):
-            result += text[end:first] + pseudonym
-            end = last
-        return result + text[end:] if end else text
 
     def _in_words(self, text: str) -> Iterator[tuple[int, int, str]]:
         if not self._spans.get("start"):
@@ -252,7 +245,8 @@ class Mentions:
         return values.get((span, digest(self._key, kind, text))) if values else None
 
 
-def _in_order(key: bytes, text: str, pseudonym: str) -> list[Known]:
+def known_words(key: bytes, text: str, pseudonym: str) -> list[Known]:
+    """Return the digests of words in this order, such as those of an e-mail address."""
     words = [word for _, _, word in _words(text)]
     if not words:
         return []

@@ -56,21 +56,14 @@ def new_fields(fields: Iterable[tuple[str, str]]) -> list[Departure]:
 
 def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure]:
     """Return enum values that the contract does not list; a value that is no label is masked."""
-    strange = {
-        column.name: ~pl.col(column.name).is_in(list(column.values))
-        for column in columns
-        if column.values is not None
-    }
+    listed = {column.name: list(column.values) for column in columns if column.values is not None}
+    strange = {name: ~pl.col(name).is_in(values) for name, values in listed.items()}
     any_strange = frame.select(is_strange.any().alias(name) for name, is_strange in strange.items())
     return [
         (practice_id, Drift("new_value", name, value if is_label(value) else f"(masked, {len(value)} characters)"))
         for name in any_strange.columns
         if any_strange[name].item()
-        for practice_id, value in frame.filter(strange[name])
-        .select("practice_id", name)
-        .unique()
-        .sort(name)
-        .rows()
+        for practice_id, value in frame.filter(strange[name])["practice_id", name].unique().sort(name).rows()
     ]
 
 
@@ -84,19 +77,9 @@ def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, C
         [commit.endpoint_name],
     ).fetchall()
     new = [(of, drift) for of, drift in distinct if (of, drift.kind, drift.name, drift.value) not in recorded]
-    for practice_id, drift in new:
-        commit.connection.execute(
-            "insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)",
-            [
-                practice_id,
-                commit.endpoint_name,
-                drift.kind,
-                drift.name,
-                drift.value,
-                commit.run_id,
-                commit.clocks[practice_id],
-            ],
-        )
+    for of, drift in new:
+        row = [of, commit.endpoint_name, drift.kind, drift.name, drift.value, commit.run_id, commit.clocks[of]]
+        commit.connection.execute("insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)", row)
     return added(
         {practice_id: Changes(drift=(drift.describe(commit.endpoint_name),))} for practice_id, drift in new
     )
@@ -181,34 +164,31 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
     state.record_mentions(commit, frame)
 
 
-def touch(commit: Commit, frame: pl.DataFrame) -> None:
-    """Update rows whose own fields are unchanged, but that were marked as deleted or had other unknown fields.
-
-    `frame` has `_target`, `_loaded_at` and `_extra`. No version is made.
-    """
+def update(commit: Commit, frame: pl.DataFrame, values: str) -> None:
+    """Update rows of raw (`_target`) by SQL over them and their row of the frame, `given`. No version is made."""
     if frame.is_empty():
         return
     state.note_stored(commit, frame)
-    with registered_frames(commit.connection, touched=frame):
+    with registered_frames(commit.connection, given=frame):
         commit.connection.execute(
-            f"update {commit.table.raw} as stored set _deleted_at = null, _extra = touched._extra, _run_id = ?,"
-            " _loaded_at = if(stored._deleted_at is null, stored._loaded_at, touched._loaded_at)"
-            " from touched where stored.rowid = touched._target",
+            f"update {commit.table.raw} as stored set {values}, _run_id = ?"
+            " from given where stored.rowid = given._target",
             [commit.run_id],
         )
+
+
+def touch(commit: Commit, frame: pl.DataFrame) -> None:
+    """Update rows whose own fields are unchanged, but that were marked as deleted or had other unknown fields.
+
+    `frame` has `_target`, `_loaded_at` and `_extra`.
+    """
+    loaded_at = "if(stored._deleted_at is null, stored._loaded_at, given._loaded_at)"
+    update(commit, frame, f"_deleted_at = null, _extra = given._extra, _loaded_at = {loaded_at}")
 
 
 def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
     """Mark rows as deleted at the source: `frame` has `_target` and `_deleted_at`. The rows stay in raw."""
-    if frame.is_empty():
-        return
-    state.note_stored(commit, frame)
-    with registered_frames(commit.connection, gone=frame):
-        commit.connection.execute(
-            f"update {commit.table.raw} as stored set _deleted_at = gone._deleted_at, _run_id = ?"
-            " from gone where stored.rowid = gone._target",
-            [commit.run_id],
-        )
+    update(commit, frame, "_deleted_at = given._deleted_at")
 
 
 _SEALED = "_sealed_before"
@@ -220,8 +200,7 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     """Merge all rows of these saves, each with the id of its practice, at once.
 
     The later read wins. But an answer may be as late as a row may be (`LAG`), so a version does not replace one
-    with a later `updated_at` within that time of the read; what the platform sends by itself comes in any order,
-    and never does.
+    with a later `updated_at` within that time of the read.
     """
     if not any(len(save.rows) for _, save in saves):
         return {}
@@ -336,8 +315,6 @@ def _outdated(table: RawTable) -> str:
     if not table.has("updated_at"):
         return "false"
     later = "stored.updated_at > fresh.updated_at"
-    if table.endpoint.strategy.is_received:
-        return later
     # A change that is ahead of its read was no answer's: the times were read in a wrong zone, or by a wrong clock.
     lag = f"interval {LAG.total_seconds():.0f} seconds"
     return f"{later} and stored.updated_at between fresh._loaded_at - {lag} and fresh._loaded_at + {lag}"

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from vetl import bundled
 from vetl.core.errors import VetlError, WarehouseError, is_of_a_full_disk
 from vetl.core.text import utc_seconds
 from vetl.endpoints import RECEIVED
@@ -39,15 +40,13 @@ class NotesFile(SqliteFile):
     failure: ClassVar[type[VetlError]] = WarehouseError
     misread: ClassVar[tuple[type[Exception], ...]] = (ValueError,)
 
-    def put(self, name: str, value: str) -> None:
-        """Replace a note by this text of JSON."""
-        with self.writing():
-            self._connection.execute("insert or replace into notes values (?, ?)", [name, value])
-
-    def remove(self, name: str) -> None:
-        """Remove a note."""
+    def put(self, name: str, value: object) -> None:
+        """Replace a note by this text of JSON, or by a value as JSON; remove it if the value is `None`."""
         with self.writing():
             self._connection.execute("delete from notes where name = ?", [name])
+            if value is not None:
+                text = value if isinstance(value, str) else json.dumps(value)
+                self._connection.execute("insert into notes values (?, ?)", [name, text])
 
 
 def notes_file(warehouse: Path) -> Path:
@@ -73,10 +72,7 @@ def write_note(warehouse: Path, name: str, value: object, *, erase: bool = False
     if value is None and not file.exists():
         return
     with NotesFile.open(file) as notes:
-        if value is None:
-            notes.remove(name)
-        else:
-            notes.put(name, value if isinstance(value, str) else json.dumps(value))
+        notes.put(name, value)
         if erase:
             notes.erase_remains()
 
@@ -100,7 +96,7 @@ FINE = frozenset(("certified", "withdrawn", "received"))
 """The states of a list that leave the exit code at 0."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """The outcome of the last sync of a list.
 
@@ -116,7 +112,7 @@ class Attempt:
     run_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LastWindow:
     """The window of a list that was read last. `finished`: the platform's clock."""
 
@@ -190,16 +186,6 @@ class ListStatus:
 _LISTS = TypeAdapter(list[ListStatus])
 
 
-def state_without_attempt(endpoint: str, *, has_rows: bool) -> str:
-    """Return the state of a list that no sync has read to its end.
-
-    `partly read`: a first sync is under way, or was killed after it had kept rows.
-    """
-    if endpoint in _RECEIVED:
-        return "received"
-    return "partly read" if has_rows else "not read"
-
-
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The content of the note; instants are ISO 8601 in UTC.
@@ -213,41 +199,38 @@ class Snapshot:
     run: dict[str, Any] | None = None
 
 
-def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
+def read_snapshot(warehouse: Path) -> Snapshot | None:
     """Return the last snapshot; `None` before the first sync."""
     document = read_note(warehouse, "status")
     if document is None:
         return None
     try:
-        _refuse(warehouse, document["migration"], migrations)
+        _refuse(warehouse, document["migration"])
         lists = _LISTS.validate_python(document["lists"])
         return Snapshot(lists, document["written_at"], document["run"])
     except (ValueError, LookupError, TypeError):
         raise WarehouseError(f"{notes_file(warehouse)}: the status cannot be read; run `vetl sync`") from None
 
 
-def refuse_newer(warehouse: Path, migrations: Path) -> None:
+def refuse_newer(warehouse: Path) -> None:
     """Refuse a file of a newer vetl before it is opened without a migration.
 
     Each vetl that migrates a file replaces its snapshot, so the snapshot names the last migration.
     """
     document = read_note(warehouse, "status")
     if isinstance(document, dict):
-        _refuse(warehouse, str(document.get("migration")), migrations)
+        _refuse(warehouse, str(document.get("migration")))
 
 
-def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:
-    if not (migrations / f"{migration}.sql").exists():
+def _refuse(warehouse: Path, migration: str) -> None:
+    if not (bundled.migrations() / f"{migration}.sql").exists():
         raise WarehouseError(
             f"{warehouse}: the warehouse is newer than this vetl (it has {migration}): upgrade vetl"
         )
 
 
 def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | None, lists: Iterable[str]) -> None:
-    """Replace the snapshot; `lists` are JSON objects as text.
-
-    A failure is ignored, because the commit before it has succeeded.
-    """
+    """Replace the snapshot; `lists` are JSON texts. A failure is ignored: the commit before it has succeeded."""
     header = json.dumps({"migration": migration, "written_at": utc_seconds(datetime.now(UTC)), "run": run})
     with suppress(WarehouseError):
         write_note(warehouse, "status", f'{header[:-1]}, "lists": [{", ".join(lists)}]}}')

@@ -1,15 +1,13 @@
 """A client to forget, the values by which the stored rows of this client are found, and the plans of forgettings.
 
 The plans of unfinished forgettings are a note beside the warehouse, written before the first change. It contains
-the values of the person, because finished steps have removed them from the warehouse. It is erased as soon as a
-scan finds no value of the person.
+the values of the person, which its first step removes from the warehouse. A scan that finds none erases it.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import duckdb
 from pydantic import TypeAdapter
@@ -18,7 +16,7 @@ from vetl.core.errors import WarehouseError, WrongUse
 from vetl.store.connection import quoted
 from vetl.store.control.phone_numbers import is_withheld
 from vetl.store.mentions import ID_IN_TEXT, national
-from vetl.store.notes import notes_except, notes_file, read_note, write_note
+from vetl.store.notes import notes_file, read_note, write_note
 from vetl.store.pseudonyms import EMAILS, IDS, PHONES
 from vetl.store.tables import RawTable
 from vetl.store.warehouse import Warehouse
@@ -59,8 +57,7 @@ def look_up(warehouse: Warehouse, practice_id: str, client_id: str) -> Person:
     A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
     So is one that says that the number was withheld: it stands in the calls of strangers.
 
-    Raises:
-        WrongUse: no row names this client, and nobody with this id was forgotten.
+    Raise `WrongUse` if no row names this client, and nobody with this id was forgotten.
     """
     with warehouse.reading() as connection:
         rows = _PracticeRows(connection, tuple(warehouse.tables.values()), practice_id)
@@ -71,7 +68,7 @@ def look_up(warehouse: Warehouse, practice_id: str, client_id: str) -> Person:
                 raise WrongUse(f"--client: no row of practice {practice_id} names this client")
         phones = _spellings(connection, practice_id, rows.values(PHONES, ids))
         others = rows.phones_of_others(ids)
-        names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
+        names = rows.names(ids) | rows.values(("client_name",), ids)
         return Person(
             practice_id,
             client_id,
@@ -111,63 +108,51 @@ class _PracticeRows:
     def values(self, columns: Iterable[str], ids: set[str]) -> set[str]:
         """Return the values of these columns in rows of these ids."""
         values: set[str] = set()
-        for table, name in self._each():
-            keys = client_columns(table)
+        for table, keys in self._tables():
             for column in columns:
-                if keys and table.has(column) and (column != "id" or "id" in keys):
-                    values |= self._select(
-                        f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids
-                    )
+                if table.has(column) and (column != "id" or "id" in keys):
+                    values |= self._select(table, quoted(column), _any_of(keys), ids)
         return values
 
     def phones_of_others(self, ids: set[str]) -> set[str]:
         """Return the telephone numbers of rows that name another client."""
         phones: set[str] = set()
-        for table, name in self._each():
-            id_column = next((key for key in client_columns(table) if table.has(key)), None)
+        for table, keys in self._tables():
             for column in PHONES:
-                if id_column and table.has(column):
-                    other = f"{id_column} is not null and not ({_any_of(client_columns(table), 'ids')})"
-                    phones |= self._select(f"select {quoted(column)} from {name} where", other, ids=ids)
+                if table.has(column):
+                    other = f"{quoted(keys[0])} is not null and not ({_any_of(keys)})"
+                    phones |= self._select(table, quoted(column), other, ids)
         return phones
 
-    def own_names(self, ids: set[str]) -> set[str]:
-        """Return the names of the client's own row; the column `name` of other lists is that of a pet."""
+    def names(self, ids: set[str]) -> set[str]:
+        """Return the names of the client's own row, and full names of appointments.
+
+        The column `name` of other lists is that of a pet.
+        """
+        full_name = "client_first_name || ' ' || client_last_name"
+        names = {"clients": "name", "appointments": full_name}
+        named = [(table, keys) for table, keys in self._tables() if table.endpoint.table in names]
         return {
-            value
-            for table, name in self._each()
-            if table.endpoint.table == "clients"
-            for value in self._select(
-                f"select name from {name} where", _any_of(client_columns(table), "ids"), ids=ids
-            )
+            name
+            for table, keys in named
+            for name in self._select(table, names[table.endpoint.table], _any_of(keys), ids)
         }
 
-    def full_names(self, ids: set[str]) -> set[str]:
-        """Return full names from the rows that have first and last name in two columns."""
-        both = "client_first_name || ' ' || client_last_name"
-        return {
-            value
-            for schema in ("raw", "history")
-            for value in self._select(
-                f"select {both} from {schema}.appointments where", _any_of(("remote_client_id",), "ids"), ids=ids
-            )
-        }
+    def _tables(self) -> list[tuple[RawTable, list[str]]]:
+        """Return the tables that name clients, with the columns that do."""
+        return [(table, keys) for table in self.tables if (keys := client_columns(table))]
 
-    def _each(self) -> Iterable[tuple[RawTable, str]]:
-        return ((table, name) for table in self.tables for name in (table.raw, table.history))
-
-    def _select(self, select: str, where: str, **parameters: set[str]) -> set[str]:
-        rows = self.connection.execute(
-            f"{select} practice_id = $practice and ({where})",
-            {"practice": self.practice_id, **{name: list(values) for name, values in parameters.items()}},
+    def _select(self, table: RawTable, value: str, where: str, ids: set[str]) -> set[str]:
+        rows = f"practice_id = $practice and ({where})"
+        values = self.connection.execute(
+            f"select {value} from {table.raw} where {rows} union select {value} from {table.history} where {rows}",
+            {"practice": self.practice_id, "ids": list(ids)},
         ).fetchall()
-        return {value for (value,) in rows if value}
+        return {value for (value,) in values if value}
 
 
-def _any_of(columns: Iterable[str], among: str) -> str:
-    return (
-        " or ".join(f"coalesce(list_contains(${among}, {quoted(column)}), false)" for column in columns) or "false"
-    )
+def _any_of(columns: Iterable[str]) -> str:
+    return " or ".join(f"coalesce(list_contains($ids, {quoted(column)}), false)" for column in columns)
 
 
 def _is_among(phone: str, others: set[str]) -> bool:
@@ -190,22 +175,19 @@ def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: 
     return {value for (value,) in rows}
 
 
-_NOTE = "forgettings"
+NOTE = "forgettings"
 
 COPIES = "a copy that is not vetl's own, such as a .bak, must be removed by hand"
-STEPS = ("rows", "inbox", "private file", "published files", "addons", "scan")
-"""The steps of a forgetting, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetPlan:
-    """One forgetting: the person, the finished steps, and the pseudonym and its rows as soon as they are known."""
+    """One forgetting: the person, and the pseudonym and its rows as soon as they are known."""
 
     person: Person
     pseudonym: str | None = None
     rows: dict[str, int] = field(default_factory=dict[str, int])
     deliveries: int = 0
-    done: tuple[str, ...] = ()
     begun_at: str = ""
     left: tuple[str, ...] = ()
     """The files that still had a value of the person at the last search."""
@@ -214,21 +196,13 @@ class ForgetPlan:
         """Return whether the plan is about this client."""
         return (self.person.practice_id, self.person.client_id) == (practice_id, client_id)
 
-    def after(self, *steps: str, **changes: Any) -> "ForgetPlan":  # noqa: ANN401 - fields of a plan
-        """Return the plan with these steps finished, too."""
-        return replace(self, done=tuple(dict.fromkeys((*self.done, *steps))), **changes)
-
-    def again(self, left: Sequence[str] = ()) -> "ForgetPlan":
-        """Return the plan with no step finished, if a value was left in these files."""
-        return replace(self, done=(), left=tuple(left))
-
 
 _PLANS = TypeAdapter(list[ForgetPlan])
 
 
 def read_plans(warehouse: Path) -> list[ForgetPlan]:
     """Return the plans of unfinished forgettings."""
-    note = read_note(warehouse, _NOTE)
+    note = read_note(warehouse, NOTE)
     try:
         return _PLANS.validate_python(note or [])
     except ValueError:
@@ -240,9 +214,4 @@ def read_plans(warehouse: Path) -> list[ForgetPlan]:
 
 def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
     """Replace the plans, or erase them if there are none."""
-    write_note(warehouse, _NOTE, _PLANS.dump_python(list(plans), mode="json") or None, erase=True)
-
-
-def notes_without_plans(warehouse: Path) -> str:
-    """Return the text of all notes but the plans."""
-    return notes_except(warehouse, _NOTE)
+    write_note(warehouse, NOTE, _PLANS.dump_python(list(plans), mode="json") or None, erase=True)

@@ -89,8 +89,6 @@ class Pseudonyms:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of one practice and one table."""
-
     mentions: Mentions
     table: RawTable
     frame: pl.DataFrame
@@ -114,31 +112,20 @@ class _Rows:
         by_id = self._any(self._id_columns, self.mentions.identity)
         by_contact = self._any(PHONES, self.mentions.number) | self._any(EMAILS, self.mentions.address)
         if self.table.endpoint.table != CALLS:
-            by_contact &= ~self._names_somebody()
+            by_contact &= ~self._any(self._id_columns, str)  # these name another client
         return by_id | by_contact
 
     @property
     def _id_columns(self) -> tuple[str, ...]:
         return ("id", "remote_id", *IDS) if self.table.endpoint.table == "clients" else IDS
 
-    def _names_somebody(self) -> pl.Series:
-        named = self._nothing
-        for name in self._id_columns:
-            if name in self.frame.columns:
-                named |= self.frame[name].is_not_null() & (self.frame[name] != "").fill_null(value=False)
-        return named
-
     def _any(self, columns: Iterable[str], recognised: Callable[[str], str | None]) -> pl.Series:
-        marked = self._nothing
+        marked = pl.repeat(value=False, n=self.frame.height, eager=True, dtype=pl.Boolean)
         for name in columns:
             if name in self.frame.columns:
                 values = [value for value in self.frame[name].unique() if value and recognised(value)]
                 marked |= self.frame[name].is_in(values).fill_null(value=False)
         return marked
-
-    @property
-    def _nothing(self) -> pl.Series:
-        return pl.repeat(value=False, n=self.frame.height, eager=True, dtype=pl.Boolean)
 
     def _shows(self, name: str) -> bool:
         """Return whether a column may name a person: neither ids of other things nor vetl's own columns do."""

@@ -6,7 +6,6 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
 from typing import ClassVar, Self
 
 from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, WarehouseError, cannot_write
@@ -45,8 +44,7 @@ class SqliteFile:
     def open(cls, path: Path) -> Self:
         """Open the file, or create it for its owner alone, because it contains personal data.
 
-        Raises:
-            VetlError: the file cannot be created or opened, or is another file; the error is `failure`.
+        Raise `failure` if the file cannot be created or opened, or is another file.
         """
         try:
             make(path)
@@ -58,20 +56,14 @@ class SqliteFile:
     @classmethod
     @contextmanager
     def read_only(cls, path: Path) -> Generator[sqlite3.Connection]:
-        """Open a file that exists, without a write.
-
-        Raises:
-            VetlError: the file cannot be read, or is another file; the error is `failure`.
-        """
+        """Open a file that exists, without a write. Raise `failure` if it cannot be read, or is another file."""
         with cls._errors(path), closing(_read_only(path)) as connection:
             yield connection
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -122,8 +114,7 @@ class SqliteFile:
     def check_room(self) -> None:
         """Test that `ROOM` can be written: allocate it for a moment in a file with a random name.
 
-        Raises:
-            VetlError: the disk or the quota is full, or the folder cannot be written; the error is `failure`.
+        Raise `failure` if the disk or the quota is full, or the folder cannot be written.
         """
         try:
             # At a fixed name another account could create a link to a file of the owner.
@@ -179,8 +170,7 @@ def is_whole(path: Path) -> bool:
 def copy_whole(source: Path, target: Path) -> None:
     """Copy a database into a new file of one piece, also while other processes write it.
 
-    Raises:
-        BackupError: it cannot be read or written, or is damaged.
+    Raise `BackupError` if it cannot be read or written, or is damaged.
     """
     try:
         with closing(_read_only(source)) as read, closing(sqlite3.connect(target)) as written:

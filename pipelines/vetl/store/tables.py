@@ -4,16 +4,17 @@ Apply forward-only migrations, `warehouse/migrations/NNNN_name.sql`, each once.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
+from vetl import bundled
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.connection import literal, quoted, transaction
+from vetl.store.connection import columns_in, literal, quoted, transaction
 
 BOOKKEEPING = (
     ("_loaded_at", "TIMESTAMPTZ"),
@@ -41,12 +42,12 @@ class RawTable:
     @classmethod
     def of(cls, endpoint: Endpoint, mentions: tuple[tuple[str, str], ...] = ()) -> "RawTable":
         """Return the tables of a declaration."""
-        columns = endpoint.columns()
-        if endpoint.strategy.has_ids:
-            return cls(endpoint, columns, columns, mentions)
-        # Keys, attached ids and columns derived from the time zone are vetl's own and make no version.
-        csv_columns = {column.raw for column in COLUMNS}
-        return cls(endpoint, columns, tuple(column for column in columns if column.name in csv_columns), mentions)
+        columns = hashed = endpoint.columns()
+        if not endpoint.strategy.has_ids:
+            # Keys, attached ids and columns derived from the time zone are vetl's own and make no version.
+            csv_columns = {column.raw for column in COLUMNS}
+            hashed = tuple(column for column in columns if column.name in csv_columns)
+        return cls(endpoint, columns, hashed, mentions)
 
     @property
     def raw(self) -> str:
@@ -70,34 +71,23 @@ def row_hash(columns: Iterable[Column], source: str) -> str:
     of MD5. If a version of DuckDB hashes differently, the file is rehashed when it is opened
     (`_rehash_if_needed`).
     """
-    return f"hash({', '.join(_hashable(column, source) for column in columns)})"
-
-
-def _hashable(column: Column, source: str) -> str:
-    name = f"{source}.{quoted(column.name)}"
-    if column.kind in (Kind.INSTANT, Kind.LOCAL):
-        name = f"epoch_us({name})"
-    return f"{name}::VARCHAR"
+    names = ((f"{source}.{quoted(column.name)}", column.kind) for column in columns)
+    values = (f"epoch_us({name})" if kind in (Kind.INSTANT, Kind.LOCAL) else name for name, kind in names)
+    return f"hash({', '.join(f'{value}::VARCHAR' for value in values)})"
 
 
 def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
     """Create the tables, or add the columns that their declarations have gained."""
-    present = _columns(connection)
+    present = columns_in(connection, ("raw", "history"))
     tables = list(tables)
     for table in tables:
         _ensure(connection, table, present)
-        _index(connection, table)
+        # With an index a commit costs O(rows that it brings) (decision 28). Calls are found by their day, for
+        # which the zone maps of a growing table suffice.
+        if table.endpoint.strategy.has_ids:
+            name, column = quoted(f"{table.endpoint.table}_key"), quoted(table.endpoint.key[0])
+            connection.execute(f"create index if not exists {name} on {table.raw} ({column})")
     _rehash_if_needed(connection, tables)
-
-
-def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
-    """Index the ids of a table, so that a commit costs O(rows that it brings) (decision 28).
-
-    Calls have no index: they are found by their day, for which the zone maps of a growing table suffice.
-    """
-    if table.endpoint.strategy.has_ids:
-        name, column = quoted(f"{table.endpoint.table}_key"), quoted(table.endpoint.key[0])
-        connection.execute(f"create index if not exists {name} on {table.raw} ({column})")
 
 
 def _rehash_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
@@ -114,14 +104,11 @@ def _rehash_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[Ra
 
 
 def _ensure(
-    connection: duckdb.DuckDBPyConnection, table: RawTable, present: Mapping[tuple[str, str], set[str]]
+    connection: duckdb.DuckDBPyConnection, table: RawTable, present: Mapping[tuple[str, str], Collection[str]]
 ) -> None:
     endpoint = table.endpoint
     fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
-    for schema, expected in (
-        ("raw", [*fields, *BOOKKEEPING]),
-        ("history", [*fields, *BOOKKEEPING, *VALIDITY]),
-    ):
+    for schema, expected in (("raw", [*fields, *BOOKKEEPING]), ("history", [*fields, *BOOKKEEPING, *VALIDITY])):
         columns = present.get((schema, endpoint.table))
         name = f"{schema}.{quoted(endpoint.table)}"
         if columns is None:
@@ -153,26 +140,15 @@ def _take_from_extra(
     connection.execute(f"update {name} as stored set _row_hash = {row_hash(table.hashed, 'stored')}")
 
 
-def _columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
-    """Return the columns of all tables by schema and table, in one query: each query costs milliseconds."""
-    columns: dict[tuple[str, str], set[str]] = {}
-    for schema, table, column in connection.execute(
-        "select schema_name, table_name, column_name from duckdb_columns()"
-        " where database_name = current_database() and schema_name in ('raw', 'history')"
-    ).fetchall():
-        columns.setdefault((schema, table), set()).add(column)
-    return columns
-
-
 FIRST = "0001_control"
 """The migration that creates a new file."""
 
 
-def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, ...]:
+def migrate(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """Apply missing migrations, each in a transaction of its own, and return their names."""
-    migrations = {file.stem: file for file in sorted(folder.glob("[0-9]*.sql"))}
+    migrations = _shipped()
     if not migrations:
-        raise WarehouseError(f"{folder}: there are no migrations here; is vetl installed whole?")
+        raise WarehouseError(f"{bundled.migrations()}: there are no migrations here; is vetl installed whole?")
     applied = _applied(connection)
     _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
@@ -187,9 +163,13 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     return missing
 
 
-def refuse_newer(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def refuse_newer(connection: duckdb.DuckDBPyConnection) -> None:
     """Check a file that is only read and not migrated."""
-    _refuse_newer(_applied(connection) - {file.stem for file in folder.glob("[0-9]*.sql")})
+    _refuse_newer(_applied(connection) - _shipped().keys())
+
+
+def _shipped() -> dict[str, Path]:
+    return {file.stem: file for file in sorted(bundled.migrations().glob("[0-9]*.sql"))}
 
 
 def _refuse_newer(unknown: set[str]) -> None:
@@ -210,8 +190,7 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
 def canonical_json(value: object) -> str:
     """Return the canonical JSON of a value: sorted keys, no spaces, so that equal values hash alike.
 
-    Raises:
-        ValueError: the value is not JSON, or cannot be written in UTF-8.
+    Raise `ValueError` if the value is not JSON, or cannot be written in UTF-8.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     text.encode()

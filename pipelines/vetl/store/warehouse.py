@@ -1,25 +1,23 @@
 """The private warehouse file, as the only process that may write sees it.
 
-It has what a sync needs. Other work,
-such as forgetting or deliveries, is done by functions that take the open file.
+It has what a sync needs. Other work, such as forgetting, is done by functions that take the open file.
 """
 
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from threading import RLock
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import duckdb
 
-from vetl import bundled
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import ConfigurationError, WarehouseError
+from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
 from vetl.core.steps import Save
@@ -115,6 +113,17 @@ MEMORY_FREED_AFTER = 50_000
 """Written rows after which the memory limit is updated, which takes 2 ms."""
 
 
+@dataclass(slots=True)
+class RunRow:
+    """The row of a run in `control.runs`, to which the run adds how it ends."""
+
+    id: str
+    exit_code: int = 1
+    summary: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source_clock: datetime | None = None
+    """The platform's clock. The last one is the "now" of the marts."""
+
+
 class Warehouse:
     """An open warehouse, as a context manager. Threads may share it; it serves them one at a time."""
 
@@ -147,7 +156,7 @@ class Warehouse:
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with as_vetl_errors(path):
-                migrated = migrate(connection, bundled.migrations())
+                migrated = migrate(connection)
                 watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
@@ -168,9 +177,7 @@ class Warehouse:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -187,7 +194,7 @@ class Warehouse:
 
     def times(self, practice_id: str, endpoint: Endpoint) -> Times:
         """Return the reader of times for rows of a list that no sync reads."""
-        return Times.of(endpoint, self.times_without_offset, self._zones.get(practice_id, "UTC"))
+        return Times.of(endpoint.record, self.times_without_offset, self._zones.get(practice_id, "UTC"))
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""
@@ -205,10 +212,25 @@ class Warehouse:
         self._status.run_changed()
         self.write_status()
 
+    @contextmanager
+    def run(
+        self, command: str, practices: Sequence[Practice], started: datetime | None = None
+    ) -> Generator[RunRow]:
+        """Store the practices, and record a run of a command: its beginning, and its end in any case."""
+        started = started or datetime.now(UTC)
+        run = RunRow(new_run_id(started))
+        self.set_practices(practices)
+        self.start_run(run.id, started, command)
+        try:
+            yield run
+        finally:
+            self.finish_run(run.id, source_clock=run.source_clock, exit_code=run.exit_code, summary=run.summary)
+
     def last_clock(self) -> datetime | None:
         """Return the platform's clock at the last run that reached it."""
         with self.reading():
-            return state.last_clock(self._connection)
+            [(last,)] = self._connection.execute("select max(source_clock) from control.runs").fetchall()
+            return last
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Commit the work of one list, see `commit_all`."""
@@ -221,19 +243,18 @@ class Warehouse:
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         """Commit data, certificates and cursors of these lists in one transaction.
 
-        Raises:
-            ConfigurationError: a practice is not configured.
-            ContractBroken: a frame holds calls of days that were not requested.
+        Raise `ContractBroken` if a frame holds calls of days that were not requested.
         """
-        for practice_id, _, _ in works:
-            if practice_id not in self._zones:
-                raise ConfigurationError(f"practice {practice_id} is not configured")
         with self.writing():
             changes = store(works, partial(self.context, run_id))
             keep(self._connection, run_id, works)
         for practice_id, endpoint, saves in works:
             self._beginnings.committed((practice_id, endpoint.name), saves)
-        self._limit_memory(changes)
+        with self.reading():
+            self._written += sum(change.inserted + change.updated for change in changes)
+            if self._written >= MEMORY_FREED_AFTER:
+                limit_memory(self._connection, MEMORY_FOR_ROWS)
+                self._written = 0
         self.changed((practice_id, endpoint.name) for practice_id, endpoint, _ in works)
         return changes
 
@@ -290,12 +311,11 @@ class Warehouse:
         """Mark rows in quarantine as known, see `bad_rows.acknowledge`."""
         with self.writing():
             bad_rows.acknowledge(self._connection, rows, reason)
-        for row in rows:
-            self._status.changed(row.practice_id, row.endpoint)
+        self.changed((row.practice_id, row.endpoint) for row in rows)
         self.write_status()
 
     def context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
-        """Return the context of a commit. Only calls need a zone; without one they are refused."""
+        """Return the context of a commit. Only calls need a zone, and the practices of lists are configured."""
         return Commit(
             connection=self._connection,
             run_id=run_id,
@@ -310,13 +330,6 @@ class Warehouse:
         """Write the snapshot that `vetl status` reads; without `at_once` only if it is due."""
         with self.reading():
             self._status.write(self._path, at_once=at_once)
-
-    def _limit_memory(self, changes: Sequence[Changes]) -> None:
-        with self.reading():
-            self._written += sum(change.inserted + change.updated for change in changes)
-            if self._written >= MEMORY_FREED_AFTER:
-                limit_memory(self._connection, MEMORY_FOR_ROWS)
-                self._written = 0
 
     @contextmanager
     def reading(self) -> Generator[duckdb.DuckDBPyConnection]:
@@ -334,15 +347,8 @@ class Warehouse:
 class Place(Protocol):
     """The path of a private file, and how long to wait for other writers: `[warehouse]` of the settings."""
 
-    @property
-    def path(self) -> Path:
-        """Return the path."""
-        ...
-
-    @property
-    def lock_wait_seconds(self) -> float:
-        """Return the longest wait."""
-        ...
+    path: Path
+    lock_wait_seconds: float
 
 
 @contextmanager

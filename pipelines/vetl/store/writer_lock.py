@@ -59,10 +59,7 @@ _held = _Held()
 
 @contextmanager
 def writing(
-    warehouse: Path,
-    *,
-    lock_wait_seconds: float,
-    wait: Callable[[float], None] = time.sleep,
+    warehouse: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep
 ) -> Generator[None]:
     """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing."""
     file = lock_file(warehouse)
@@ -87,12 +84,6 @@ def held_descriptors() -> tuple[int, ...]:
     A child process that inherits them keeps the locks as long as it works, also after its parent was killed.
     """
     return tuple(descriptor for descriptor, _ in _held.locks.values())
-
-
-def holder_of(warehouse: Path) -> str | None:
-    """Return the word of this thread as the holder of the lock; `None` if it does not hold the lock."""
-    _, word = _held.locks.get(lock_file(warehouse), (None, None))
-    return word
 
 
 def is_held_by(warehouse: Path, word: str | None) -> bool:
@@ -130,7 +121,8 @@ def _open(file: Path) -> int:
 def _take(descriptor: int, warehouse: Path, lock_wait_seconds: float, wait: Callable[[float], None]) -> None:
     waited = 0.0
     while not _is_taken(descriptor, warehouse):
-        holder = _holder(descriptor)
+        header = _header(descriptor)
+        holder = f"another vetl (PID {header[0]})" if header and header[0].isdigit() else "another vetl"
         if waited >= lock_wait_seconds:
             longest = span(lock_wait_seconds)
             raise WarehouseBusy(
@@ -166,11 +158,6 @@ def _write_holder(descriptor: int, word: str) -> None:
 
 def _header(descriptor: int) -> list[str]:
     return os.pread(descriptor, HEADER, 0).decode("ascii", "replace").split()
-
-
-def _holder(descriptor: int) -> str:
-    header = _header(descriptor)
-    return f"another vetl (PID {header[0]})" if header and header[0].isdigit() else "another vetl"
 
 
 def restore_mark(warehouse: Path) -> Path:
@@ -243,7 +230,8 @@ def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
         return
     before, _ = _read(warehouse, kind)
     activity = Activity(command=command, started_at=_now(), succeeded_at=before.succeeded_at if before else None)
-    if holder := holder_of(warehouse):
+    _, holder = _held.locks.get(lock_file(warehouse), (None, None))
+    if holder:
         _write(warehouse, kind, activity, holder)
     outcome: Outcome = "stopped"
     try:

@@ -7,6 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 from support.act_world import PRACTICE, ActWorld, AtTasks, Unbooked, unbooked
+from support.warehouse_with_rows import ask
+from vetl.addons.act.act_files import mirror_ledger
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import act_status
 from vetl.addons.act.settings import ActSettings, TemplateSettings
@@ -245,6 +247,29 @@ def test_after_a_lost_ledger_the_caps_of_a_day_count_the_tasks_that_the_platform
 
     assert (same_day.sent, world.posts()) == (0, 2)
     assert {held.reason for held in plan_acts(capped, None).held_back} == {"above_cap"}
+
+
+def test_a_copied_act_stays_as_it_was_if_the_ledger_is_lost(world: ActWorld) -> None:
+    """After that the ledger knows a task by its code alone."""
+    world.build(unbooked(2))
+    world.plan_and_apply()
+    acts = "select episode_id, state, task_id, planned_at, approved_by from control.acts order by all"
+    with duckdb.connect(world.settings.warehouse.path) as connection:
+        connection.execute("delete from control.acts")  # as if the file was busy when the acts were applied
+    mirror_ledger(world.settings)
+    before = ask(world.settings.warehouse.path, acts)
+    assert [row[:2] for row in before] == [("call:c-0", "made"), ("call:c-1", "made")]
+    assert {row[2] for row in before} == {task["id"] for task in world.tasks()}
+    lose_the_ledger(world)
+    world.sync()
+    world.build(unbooked(3)[2:])
+    world.plan_and_apply()
+    assert [entry.act.episode_id for entry in act_status(world.settings).entries].count("") == 2
+
+    mirror_ledger(world.settings)
+
+    assert ask(world.settings.warehouse.path, acts)[:2] == before
+    assert ("acts",) in ask(world.settings.warehouse.path, "select table_name from control.changes")
 
 
 def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> None:

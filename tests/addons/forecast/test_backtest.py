@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from vetl.addons.forecast.job import FEWEST_WEEKS, MOST_WEEKS
-from vetl.addons.forecast.practices import DAYS, ForecastInput, predictions
+from vetl.addons.forecast.job import FEWEST_WEEKS
+from vetl.addons.forecast.practices import DAYS, MOST_WEEKS, Span, predictions
 from vetl_sandbox.world.hours import HOUR, hours_of, month_of, to_local
 from vetl_sandbox.world.practices import Practice, practices
 
@@ -74,9 +74,10 @@ def _made_after(hours: pl.DataFrame, weeks: int) -> pl.DataFrame:
     end = FIRST + timedelta(weeks=weeks)
     through, used = end.date() - timedelta(days=1), min(weeks, MOST_WEEKS)
     names = hours.get_column("practice_id").unique(maintain_order=True)
-    inputs = [ForecastInput(name, "UTC", end.replace(tzinfo=UTC), through, used, through) for name in names]
+    first, as_of = through - timedelta(days=7 * used - 1), end.replace(tzinfo=UTC)
+    spans = [Span(name, "UTC", as_of, through, first, through, through) for name in names]
     known = hours.filter(pl.col("at") < end, pl.col("at") >= end - timedelta(weeks=used))
-    made = predictions(known, inputs, dict.fromkeys(names, HOLIDAYS), MEASURES)
+    made = predictions(known, spans, dict.fromkeys(names, HOLIDAYS), MEASURES)
     at = pl.col("day").cast(pl.Datetime("us")) + pl.duration(hours="hour")
     counted = hours.rename({measure: f"{measure}_counted" for measure in MEASURES})
     return made.with_columns(at=at).join(counted, on=["practice_id", "at"]).with_columns(after=pl.lit(weeks))

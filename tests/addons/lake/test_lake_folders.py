@@ -163,15 +163,3 @@ def test_many_practices_are_several_commits_and_each_practice_is_in_one(
 
     assert table_of(settings, CALLS).version() == 2  # made, four practices, two practices
     assert outcomes(table_of(settings, CALLS)) == {f"f0-{number}": {("0", 40)} for number in range(6)}
-
-
-def test_five_hundred_practices_in_five_folders(tmp_path: Path) -> None:
-    folders = [folder_of(tmp_path / "lake", number, practices=100, calls=400) for number in range(5)]
-    running = [forked.start(run_export, settings) for settings in folders]
-    for process in running:
-        process.join()
-
-    assert {process.exitcode for process in running} == {0}
-    there = outcomes(table_of(folders[0], CALLS))
-    assert there == {f"f{folder}-{number}": {("0", 400)} for folder in range(5) for number in range(100)}
-    assert len(rows_of(folders[0], "marts.practice_daily")) == 500 * 59

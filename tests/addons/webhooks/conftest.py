@@ -11,7 +11,7 @@ import pytest
 from support.deliveries import SECRET, body_of, signed
 from vetl.addons.webhooks.receiver import Bounds, GroupCommit, Trust, application
 from vetl.partner.webhooks import Secret
-from vetl.receiving.inbox import Inbox, WaitingDelivery
+from vetl.receiving.inbox import Entry, Inbox
 
 TRUST = Trust((Secret(SECRET),))
 
@@ -34,7 +34,7 @@ class Receiver:
     def get(self, path: str) -> httpx.Response:
         return self._loop.run(self._http.get(path))
 
-    def kept(self) -> list[WaitingDelivery]:
+    def kept(self) -> list[Entry]:
         return self.inbox.waiting(1_000)
 
 

@@ -61,7 +61,7 @@ def test_a_body_without_practice_belongs_to_the_only_one_of_its_secret(receiver:
 
     with receiver(Trust((Secret("first", "loc-001"),))) as running:
         assert running.send("messages", payload, "first").status_code == 200
-        assert [item.entry.practice_id for item in running.kept()] == ["loc-001"]
+        assert [item.practice_id for item in running.kept()] == ["loc-001"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
 from itertools import count
@@ -45,7 +46,7 @@ def test_drained_deliveries_are_forgotten_later_and_waiting_ones_never(tmp_path:
         inbox.settle([1])
         assert inbox.forget(datetime.now(UTC) - timedelta(days=1)) == 0
         assert inbox.forget(datetime.now(UTC) + timedelta(days=1)) == 1
-        assert [entry(2)] == [item.entry for item in inbox.waiting(10)]
+        assert [replace(entry(2), number=2)] == inbox.waiting(10)
 
 
 def test_only_the_same_bytes_are_a_repeat(receiver: Opened) -> None:
@@ -54,7 +55,7 @@ def test_only_the_same_bytes_are_a_repeat(receiver: Opened) -> None:
         first = message("m-1", "delivered")
         for payload in (first, first, message("m-1", "delivered"), message("m-1", "read")):
             assert running.send("messages", payload).status_code == 200
-        assert running.kept()[0].entry.body == body_of(first)
+        assert running.kept()[0].body == body_of(first)
         assert len(running.kept()) == 3
         metrics = running.get("/metrics").text
         assert 'vetl_webhook_deliveries_total{channel="messages",result="kept"} 3' in metrics
@@ -108,7 +109,7 @@ def test_whoever_opens_and_closes_the_inbox_takes_nothing_along(tmp_path: Path) 
 
     with Inbox.open(running.inbox) as inbox:
         assert inbox.backlog().last == 4
-        assert [json.loads(item.entry.body)["id"] for item in inbox.waiting(10)] == ["m-last"]
+        assert [json.loads(item.body)["id"] for item in inbox.waiting(10)] == ["m-last"]
 
 
 def send_until_it_breaks(running: ReceiverProcess, numbers: "count[int]", acknowledged: list[str]) -> None:
@@ -149,7 +150,7 @@ def test_killed_under_load_it_has_everything_that_it_acknowledged_and_nothing_tw
             sender.join()
 
     with Inbox.open(tmp_path / INBOX) as inbox:
-        kept = [json.loads(item.entry.body)["id"] for item in inbox.waiting(100_000)]
+        kept = [json.loads(item.body)["id"] for item in inbox.waiting(100_000)]
     assert set(acknowledged) <= set(kept)
     assert len(kept) == len(set(kept))
 
@@ -180,7 +181,7 @@ def test_on_a_disk_that_is_really_full_nothing_is_acknowledged_until_there_is_ro
 def on_disk(path: Path) -> set[str]:
     """Return the ids of the messages that a new process finds in the file."""
     with Inbox.open(path) as inbox:
-        return {json.loads(item.entry.body)["id"] for item in inbox.waiting(1_000)}
+        return {json.loads(item.body)["id"] for item in inbox.waiting(1_000)}
 
 
 def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import yaml
 from support.cells import cells, same
 from support.expected import (
@@ -21,6 +23,7 @@ from support.expected import (
 from support.mart_inputs import Expected, Known, once_for_each
 from vetl.bundled import dbt_project
 from vetl.core.published_file import SCHEMAS
+from vetl.publishing.marts import table_of
 
 MODULES = (acts, booking, booking_requests, calls, comparisons, outreach, overview, practice, rows, tasks)
 DESCRIBED = {"catalogue", "headlines", "metrics", "proof"}
@@ -33,6 +36,13 @@ class Mart:
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
+
+
+def mart_of(warehouse: Path, name: str) -> Mart:
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        cursor = connection.execute(f"select * from {table_of(name)}")
+        return Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
 
 
 def _definition_of(mart: str) -> Callable[[Known], Expected]:

@@ -20,6 +20,7 @@ from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import LedgerError, cannot_write
 from vetl.hooks import AddonFiles
 from vetl.settings import Settings
+from vetl.store.control.state import note_undated
 from vetl.store.drafts import remove_leftovers, replace_text
 from vetl.store.mentions import Mentions
 from vetl.store.person import ForgetPlan, Person
@@ -45,8 +46,13 @@ class ActFiles(AddonFiles):
                     ledger.forget(acts)
 
     def renew(self) -> Sequence[str]:
-        """Remove the last plan, which has words of the tasks."""
-        remove_plan(self._published)
+        """Remove the last plan, which has words of the tasks, and drafts of it."""
+        file = plan_file(self._published)
+        try:
+            remove_leftovers(file)
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise LedgerError(f"{file}: cannot be removed: {error.strerror}") from None
         return ()
 
     def left(self, person: Person, mentions: Mentions) -> Iterator[str]:
@@ -90,16 +96,6 @@ def write_plan(published: Path, plan: ActPlan, at: datetime) -> None:
         raise LedgerError(cannot_write(file, error)) from None
 
 
-def remove_plan(published: Path) -> None:
-    """Remove the last plan and drafts of it."""
-    file = plan_file(published)
-    try:
-        remove_leftovers(file)
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise LedgerError(f"{file}: cannot be removed: {error.strerror}") from None
-
-
 _COLUMNS = (
     *("practice_id", "code", "kind", "episode_id", "state", "planned_at", "asked_at", "approved_by"),
     *("certified_through", "task_id", "found_by"),
@@ -122,23 +118,16 @@ def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[LedgerEntry]
         f"unnest(?::varchar[]){'::timestamptz' if name in _INSTANTS else ''} as {name}" for name in _COLUMNS
     )
     preserved = ", ".join(f"coalesce(given.{name}, before.{name}) as {name}" for name in _FROM_BEFORE)
-    connection.execute(
-        f"create or replace temp table latest_acts as select given.* replace ({preserved},"
+    changed = connection.execute(
+        f"merge into control.acts using (select given.* replace ({preserved},"
         " case when given.episode_id is null then coalesce(before.planned_at, given.planned_at)"
         " else given.planned_at end as planned_at)"
         f" from (select {columns}) as given left join control.acts as before using (practice_id, code)"
-        " except from control.acts",
+        " except from control.acts) as latest using (practice_id, code)"
+        " when matched then update by name when not matched then insert by name returning practice_id",
         [[_value(act, name) for act in acts] for name in _COLUMNS],
-    )
-    connection.execute(
-        "delete from control.acts where (practice_id, code) in (select (practice_id, code) from latest_acts)"
-    )
-    connection.execute("insert into control.acts by name from latest_acts")
-    connection.execute(
-        "insert into control.changes select distinct practice_id, 'acts', null::date from latest_acts"
-        " where practice_id not in (select practice_id from control.changes where table_name = 'acts')"
-    )
-    connection.execute("drop table latest_acts")
+    ).fetchall()
+    note_undated(connection, "acts", changed)
 
 
 def _value(entry: LedgerEntry, column: str) -> str | None:

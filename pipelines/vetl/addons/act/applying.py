@@ -43,45 +43,38 @@ class Applier:
 
         Raise `LedgerError` if the ledger cannot be written. No request leaves that it does not hold.
         """
-        self._interrupted()
+        # An applier that was killed held the lock, so none of its requests can leave after now.
+        asking = [entry.act for entry in self._ledger.entries() if entry.state is acts.ActState.ASKING]
+        self._ledger.unknown(asking, self._platform.clock(), acts.OUTCOME_IS_OPEN)
         for practice_id in self._practices():
-            await self._practice(practice_id)
+            await self._messages(practice_id)
+            cancels = any(act.practice_id == practice_id for act in self._plan().cancellations)
+            # Open acts are looked for even if nothing may be sent now.
+            if cancels or any(map(self._is_work, self._own(practice_id))):
+                await self._tasks(practice_id)
         self.result.unknown = sum(entry.state in acts.OPEN for entry in self._ledger.entries())
         return self.result
 
-    def _interrupted(self) -> None:
-        """Mark requests of an applier that was killed: it held the lock, so none of them can leave after now."""
-        asking = [entry.act for entry in self._ledger.entries() if entry.state is acts.ActState.ASKING]
-        self._ledger.unknown(asking, self._platform.clock(), acts.OUTCOME_IS_OPEN)
-
     def _practices(self) -> list[str]:
         """Return the practices with work: acts of this plan, open acts, or tasks to be canceled."""
-        entries = self._ledger.entries()
-        concerned = {entry.act.practice_id for entry in entries if self._is_due(entry) or entry.state in acts.OPEN}
+        concerned = {entry.act.practice_id for entry in self._ledger.entries() if self._is_work(entry)}
         concerned |= {act.practice_id for act in self._plan().cancellations}
         return sorted(concerned & set(self._zones))
 
     def _is_due(self, entry: acts.LedgerEntry) -> bool:
         return entry.state is acts.ActState.PLANNED and entry.plan == self._digest
 
+    def _is_work(self, entry: acts.LedgerEntry) -> bool:
+        return self._is_due(entry) or entry.state in acts.OPEN
+
     def _plan(self) -> ActPlan:
         entries = self._ledger.entries()
         counts = made_today(entries, self._zones, self._platform.clock())
         return make_plan(self._requests, self._rules, replace(self._facts, entries=entries, made_today=counts))
 
-    async def _practice(self, practice_id: str) -> None:
-        """Do the work of one practice. Open acts are looked for even if nothing may be sent now."""
-        await self._messages(practice_id)
-        if self._is_about_tasks(practice_id):
-            await self._tasks(practice_id)
-
-    def _is_about_tasks(self, practice_id: str) -> bool:
-        is_due = any(self._is_due(entry) or entry.state in acts.OPEN for entry in self._own(practice_id))
-        return is_due or any(act.practice_id == practice_id for act in self._plan().cancellations)
-
     async def _messages(self, practice_id: str) -> None:
         entries = self._own(practice_id, messages=True)
-        if any(self._is_due(entry) or entry.state in acts.OPEN for entry in entries):
+        if any(map(self._is_work, entries)):
             await Texter(self._ledger, self._platform, self.result, practice_id, self._obstacle).text(
                 [entry.act for entry in entries if entry.state in acts.OPEN],
                 [entry.act for entry in entries if self._is_due(entry)],
@@ -222,7 +215,6 @@ class Applier:
             self._hold_rest(practice_id, "practice_refused")
 
     async def _send_one(self, act: acts.Act) -> None:
-        """Ask for one task."""
         self._ledger.asking(act, self._platform.clock())
         self._asked[act.code] = ""
         task = NewStaffTask(

@@ -69,20 +69,12 @@ def apply(
 ) -> int:
     """Make the tasks of a plan, or go on with it."""
     result = apply_acts(load_settings(), digest)
-    counts = {
-        "sent": result.sent,
-        "adopted": result.adopted,
-        "canceled": result.canceled,
-        "unknown": result.unknown,
-        "held_back": len(result.held_back),
-    }
     if as_json:
+        held = {"held_back_because": _reasons(result.held_back)}
         lines = {"failures": result.failures, "doubts": result.doubts}
-        print_json(
-            {**counts, "held_back_because": _reasons(result.held_back), **lines, "exit_code": result.exit_code}
-        )
+        print_json({**result.counts, **held, **lines, "exit_code": result.exit_code})
         return result.exit_code
-    print_table("", tuple(counts), [tuple(counts.values())])
+    print_table("", tuple(result.counts), [tuple(result.counts.values())])
     _show_held_back(result.held_back)
     for line in (*result.failures, *result.doubts):
         say(line, "warning")
@@ -148,19 +140,9 @@ def _counted(acts: Sequence[Act]) -> str:
 
 
 def _entry_json(entry: LedgerEntry) -> dict[str, Any]:
-    act = entry.act
-    return {
-        "practice_id": act.practice_id,
-        "episode_id": act.episode_id,
-        "kind": act.kind,
-        "code": act.code,
-        "state": entry.state.value,
-        "planned_at": entry.planned_at,
-        "asked_at": entry.asked_at,
-        "task_id": entry.task_id,
-        "found_by": entry.found_by,
-        "note": entry.note,
-    }
+    act = {name: getattr(entry.act, name) for name in ("practice_id", "episode_id", "kind", "code")}
+    came_of_it = ("planned_at", "asked_at", "task_id", "found_by", "note")
+    return {**act, "state": entry.state.value, **{name: getattr(entry, name) for name in came_of_it}}
 
 
 def _reasons(held_back: Iterable[HeldBack]) -> dict[str, int]:

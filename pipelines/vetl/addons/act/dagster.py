@@ -67,11 +67,7 @@ def apply_plan(context: dg.OpExecutionContext, config: ActConfig, vetl: VetlReso
         result = apply_acts(settings, config.digest)
     held = Counter(item.reason for item in result.held_back)
     metadata = {
-        "sent": result.sent,
-        "adopted": result.adopted,
-        "canceled": result.canceled,
-        "unknown": result.unknown,
-        "held_back": held.total(),
+        **result.counts,
         "held_back_because": table(("reason", "requests"), held.most_common()),
         "digest": config.digest,
         **({"doubts": bullets(result.doubts)} if result.doubts else {}),
@@ -98,7 +94,7 @@ def config_of_a_plan(settings: Settings) -> dict[str, Any] | dg.SkipReason:
 
 def known(settings: Settings, now: datetime) -> Verdict:
     """It is known of each request whether the platform made its task, at the latest a day after it."""
-    overdue = act_status(settings, now=lambda: now).overdue
+    overdue = act_status(settings, now).overdue
     rows = [(entry.act.practice_id, entry.asked_at, entry.note) for entry in overdue]
     return Verdict(("practice", "asked at", "why"), rows, is_error=bool(rows))
 

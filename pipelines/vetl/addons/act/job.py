@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -126,7 +125,6 @@ def read_act_data(
 
 
 def _zones(practices: Sequence[Practice]) -> dict[str, str]:
-    """Return the time zone of each practice."""
     return {practice.id: practice.time_zone for practice in practices}
 
 
@@ -209,7 +207,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     return plan
 
 
-def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyResult:
+def apply_acts(settings: Settings, digest: str) -> ApplyResult:
     """Apply a plan by its digest, or go on with it. One applier at a time, and no sync beside it.
 
     Raise `ConfigurationError` if acting is off or stopped, or the credentials are refused, `LedgerError` if
@@ -225,18 +223,18 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
         raise ConfigurationError(f"acting is stopped by {cause}; nothing is sent")
     existing(settings.warehouse)
     with writing(settings.warehouse), Ledger.open(rules.ledger) as ledger:
-        data = _approved(settings, ledger, digest, now)
+        data = _approved(settings, ledger, digest)
         client = partner_client(settings)
         with opened(settings.warehouse) as warehouse:
             return asyncio.run(_apply(settings, ledger, client, warehouse, data, digest))
 
 
-def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActData:
+def _approved(settings: Settings, ledger: Ledger, digest: str) -> ActData:
     """Return the data that the plan is applied to. A plan that was approved before is gone on with."""
     saved = ledger.plan(digest)
     if saved is None:
         raise WrongUse(f"{digest}: no such plan was made with this ledger; `vetl act plan` makes one")
-    data = read_act_data(settings, saved.practices, ledger.entries(), now())
+    data = read_act_data(settings, saved.practices, ledger.entries(), utc_now())
     if saved.approved_at is None:
         plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
         if plan.digest != digest:
@@ -248,39 +246,37 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
 async def _apply(
     settings: Settings, ledger: Ledger, client: PartnerClient, warehouse: Warehouse, data: ActData, digest: str
 ) -> ApplyResult:
-    started = utc_now()
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     async with client:
         signed_in, begun = await client.sign_in(), time.monotonic()
+        rules, zones = ActSettings.of(settings), _zones(settings.practices)
+        are_local = settings.partner.times_without_offset == "practice"
 
         def clock() -> datetime:
             return signed_in + timedelta(seconds=time.monotonic() - begun)
 
-        async def read(practice_id: str) -> TasksRead:
-            return await _read_tasks(settings, client, warehouse, run_id, practice_id, clock())
+        # No source clock is recorded: the "now" of the marts is that of the last sync.
+        with warehouse.run("act apply", settings.practices) as run:
 
-        platform = ActPlatform(
-            desk=lambda practice_id: PartnerPractice(client, practice_id),
-            read_tasks=read,
-            clock=clock,
-            obstacle=lambda: _obstacle(ActSettings.of(settings)),
-        )
-        warehouse.set_practices(settings.practices)
-        warehouse.start_run(run_id, started, "act apply")
-        result = ApplyResult()
-        exit_code = 1
-        try:
-            rules, zones = ActSettings.of(settings), _zones(settings.practices)
+            async def read(practice_id: str) -> TasksRead:
+                return await _read_tasks(settings, client, warehouse, run.id, practice_id, clock())
+
+            platform = ActPlatform(
+                desk=lambda practice_id: PartnerPractice(
+                    client, practice_id, local_times=zones[practice_id] if are_local else None
+                ),
+                read_tasks=read,
+                clock=clock,
+                obstacle=lambda: _obstacle(ActSettings.of(settings)),
+            )
             applier = Applier(ledger, platform, rules, zones, data.requests, data.facts, digest)
             result = applier.result
-            await applier.apply()
-            exit_code = result.exit_code
+            try:
+                await applier.apply()
+                run.exit_code = result.exit_code
+            finally:
+                run.summary = result.counts
+                mirror(warehouse, ledger.entries())
             return result
-        finally:
-            # No source clock: the "now" of the marts is that of the last sync.
-            summary = {"sent": result.sent, "adopted": result.adopted, "unknown": result.unknown}
-            mirror(warehouse, ledger.entries())
-            warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=summary)
 
 
 async def _read_tasks(

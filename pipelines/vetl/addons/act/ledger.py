@@ -119,7 +119,6 @@ FOUND = "found by its code"
 class SavedPlan:
     """A plan that was made here. `practices`: the practices that it was limited to, `None` for all."""
 
-    digest: str
     practices: tuple[str, ...] | None
     approved_at: datetime | None
 
@@ -153,7 +152,7 @@ class Ledger(SqliteFile):
         if row is None:
             return None
         practices = json.loads(row[0])
-        return SavedPlan(digest, tuple(practices) if practices else None, instant(row[1]))
+        return SavedPlan(tuple(practices) if practices else None, instant(row[1]))
 
     def approve(self, plan: ActPlan, rules: ActSettings, by: str, at: datetime) -> None:
         """Take in the acts and the holdout of a plan that is about to be applied. An act is never taken back."""
@@ -342,15 +341,15 @@ class ActStatus:
         return tuple(entry for entry in self.entries if entry.state in OPEN | {ActState.REFUSED, ActState.LEFT})
 
 
-def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
+def act_status(settings: Settings, now: datetime | None = None) -> ActStatus:
     """Return the acts of the ledger. No request leaves."""
-    return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now())
+    return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now or utc_now())
 
 
 def status_part(settings: Settings, now: datetime) -> StatusPart:
     """Return a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
     try:
-        overdue = len(act_status(settings, now=lambda: now).overdue)
+        overdue = len(act_status(settings, now).overdue)
     except LedgerError as error:
         return StatusPart((Problem(1, str(error)),))
     if not overdue:

@@ -44,6 +44,12 @@ class ApplyResult:
     doubts: list[str] = field(default_factory=list[str])
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of acts."""
+        counts = {"sent": self.sent, "adopted": self.adopted, "canceled": self.canceled, "unknown": self.unknown}
+        return {**counts, "held_back": len(self.held_back)}
+
+    @property
     def exit_code(self) -> int:
         """Return 1 if a request was refused, 3 if something is unknown or uncertified, else 0."""
         if self.failures:
@@ -140,7 +146,6 @@ class Texter:
         return False
 
     async def _send(self, act: Act) -> None:
-        """Send one message."""
         others = codes_of(act.practice_id, act.kind, act.contacts) - {act.code}
         try:
             if others and await self._find(act, sorted(others)):

@@ -7,7 +7,7 @@ read by itself; pending is then read twice, because a task may be reopened betwe
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -85,7 +85,7 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
         for code in dict.fromkeys(task.codes):
             by_code.setdefault(code, []).append(task)
     taken = {entry.task_id for entry in own}
-    marks_are_lost = _marks_are_lost(own, read.tasks)
+    proves = read.certified and not _marks_are_lost(own, read.tasks)
     found: list[Sighting] = []
     absent: list[str] = []
     known: set[str] = set()
@@ -98,7 +98,7 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
         if sighting:
             taken.add(sighting.task.id)
             found.append(sighting)
-        elif entry.state is ActState.UNKNOWN and not marks_are_lost and _proves_absence(read, entry, settle):
+        elif entry.state is ActState.UNKNOWN and proves and entry.since and read.started >= entry.since + settle:
             absent.append(entry.act.code)
     strangers = [Sighting(code, tasks[0], "code") for code, tasks in by_code.items() if code not in known]
     living = {code: {task.id for task in tasks if task.status != "canceled"} for code, tasks in by_code.items()}
@@ -143,10 +143,6 @@ def _marks_are_lost(own: Sequence[LedgerEntry], tasks: Sequence[SeenTask]) -> bo
     )
 
 
-def _proves_absence(read: TasksRead, entry: LedgerEntry, settle: timedelta) -> bool:
-    return read.certified and entry.since is not None and read.started >= entry.since + settle
-
-
 PENDING, FINAL = "pending", ("completed", "canceled")
 _EDITABLE = ("task_type", "patient_id", "updated_at")
 
@@ -160,14 +156,18 @@ def read_tasks(practice_id: str, reading: Reading) -> Plan[TasksRead]:
     conventions = conventions_of(reading, discovered.capabilities)
     whole = yield from read_whole_list(conventions)
     reads, reason = [whole], whole.reason
-    if whole.certified and not _shows_final(whole):
+    statuses = {str(row.get("status")) for done in whole.passes for row in done.rows}
+    # A list that shows both final statuses is not limited to pending tasks.
+    if whole.certified and not statuses.issuperset(FINAL):
         more, reason = yield from _every_status(reading, conventions, whole)
         reads += more
     yield Flush()
     certified = bool(reason) and all(read.certified for read in reads)
-    tasks = _tasks(row for read in reads for done in read.passes for row in done.rows)
+    # Of a task that was met several times the last state counts.
+    tasks = {key_of(row): task_of(row) for read in reads for done in read.passes for row in done.rows}
     reason = reason or "whether the list shows tasks in every status is not known"
-    return TasksRead(practice_id, certified, reason, _started(reads), tasks)
+    started = min(done.started for read in reads for done in read.passes)
+    return TasksRead(practice_id, certified, reason, started, tuple(tasks.values()))
 
 
 def _every_status(
@@ -200,22 +200,6 @@ def _counts(conventions: QueryConventions) -> Plan[list[int] | None]:
             return None
         counts.append(page.total_count)
     return counts
-
-
-def _shows_final(whole: WholeList) -> bool:
-    """Return whether the rows have both final statuses: the list is then not limited to pending tasks."""
-    statuses = {str(row.get("status")) for done in whole.passes for row in done.rows}
-    return statuses.issuperset(FINAL)
-
-
-def _started(reads: Sequence[WholeList]) -> datetime:
-    """Return when the read began that the proof rests on: the earliest pass."""
-    return min(done.started for read in reads for done in read.passes)
-
-
-def _tasks(rows: Iterable[Row]) -> tuple[SeenTask, ...]:
-    """Return each task as it was met last."""
-    return tuple({key_of(row): task_of(row) for row in rows}.values())
 
 
 def task_of(row: Row) -> SeenTask:

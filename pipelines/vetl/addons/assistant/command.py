@@ -86,7 +86,6 @@ def _practices_by_user(settings: Settings) -> dict[str, list[str] | None]:
 
 
 def _of_user(settings: Settings, user: str) -> list[str] | None:
-    """Return the practices of a user."""
     users = _practices_by_user(settings)
     if user not in users:
         known = ", ".join(users) or "none"
@@ -113,7 +112,6 @@ def _tokens(settings: Settings) -> dict[str, str]:
 
 
 def _name_of_token() -> str:
-    """Return who asks, by the token of this request."""
     from mcp.server.auth.middleware.auth_context import get_access_token
 
     token = get_access_token()

@@ -66,7 +66,8 @@ class Tools:
         metrics = list_of(self.file, self.seen())
         subjects: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for one in metrics.values():
-            named = one.name if _says_it(one) else f"{one.name} ({one.words})"
+            says_it = re.sub(r"\W+", "_", one.words.lower()) == one.name
+            named = one.name if says_it else f"{one.name} ({one.words})"
             subjects.setdefault((one.mart, dimensions_of(metrics, one)), []).append(named)
         usual = tuple(FRAME)
         lines = [f"{_subject(mart, by, usual)}: {', '.join(names)}" for (mart, by), names in subjects.items()]
@@ -179,11 +180,6 @@ class Tools:
             }
         )
         return answer if rows else _shortened(answer)
-
-
-def _says_it(metric: Metric) -> bool:
-    """Return whether the name of a metric is its words."""
-    return re.sub(r"\W+", "_", metric.words.lower()) == metric.name
 
 
 def _subject(mart: str, dimensions: Sequence[str], usual: Sequence[str]) -> str:

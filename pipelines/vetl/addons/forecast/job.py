@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from vetl.addons.forecast.predictions import MEASURES, Span, calls_by_hour, keep_forecasts, spans
+from vetl.addons.forecast.practices import DAYS, Span, predictions
+from vetl.addons.forecast.predictions import MEASURES, calls_by_hour, keep_forecasts, spans
 from vetl.settings import Settings
 from vetl.store.warehouse import opened
 
 FEWEST_WEEKS = 8
 """Nothing is predicted from fewer weeks."""
-
-MOST_WEEKS = 26
-"""Older weeks would weigh 6 % together."""
 
 _OLDEST = 7
 """Nothing is predicted from calls that end so many days ago."""
@@ -35,7 +33,7 @@ def forecast(settings: Settings) -> Forecast:
     chosen = [found[name] for name, reason in reasons.items() if reason is None]
     added = _predict(settings, chosen) if chosen else 0
     without = {name: reason for name, reason in reasons.items() if reason}
-    return Forecast(added, {span.practice_id: _weeks(span) for span in chosen}, without)
+    return Forecast(added, {span.practice_id: span.weeks for span in chosen}, without)
 
 
 def reason_without(span: Span | None) -> str | None:
@@ -46,32 +44,14 @@ def reason_without(span: Span | None) -> str | None:
         return f"calls are certified through {span.through} only"
     if span.last_call <= span.through - timedelta(weeks=2):
         return f"no inbound call since {span.last_call}"
-    weeks = _weeks(span)
-    return f"{FEWEST_WEEKS} weeks of calls are needed, there are {weeks}" if weeks < FEWEST_WEEKS else None
-
-
-def _weeks(span: Span) -> int:
-    return min(((span.through - span.first_call).days + 1) // 7, MOST_WEEKS)
+    if span.weeks < FEWEST_WEEKS:
+        return f"{FEWEST_WEEKS} weeks of calls are needed, there are {span.weeks}"
+    return None
 
 
 def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
-    """Predict, keep the predictions, and return their number."""
-    from vetl.addons.forecast.practices import DAYS, ForecastInput, predictions
-
-    inputs = [
-        ForecastInput(span.practice_id, span.time_zone, span.as_of, span.today, _weeks(span), span.through)
-        for span in chosen
-    ]
-    since = {one.practice_id: one.through - timedelta(days=7 * one.weeks - 1) for one in inputs}
-    hours = calls_by_hour(
-        settings.warehouse.published, {one.practice_id: (since[one.practice_id], one.through) for one in inputs}
-    )
-    off = {
-        one.practice_id: settings.definitions.holidays_of(
-            one.practice_id, since[one.practice_id], one.made_on + timedelta(days=DAYS)
-        )
-        for one in inputs
-    }
-    made = predictions(hours, inputs, off, MEASURES)
+    holidays_of, ahead = settings.definitions.holidays_of, timedelta(days=DAYS)
+    off = {one.practice_id: holidays_of(one.practice_id, one.since, one.today + ahead) for one in chosen}
+    made = predictions(calls_by_hour(settings.warehouse.published, chosen), chosen, off, MEASURES)
     with opened(settings.warehouse) as warehouse, warehouse.writing() as connection:
         return keep_forecasts(connection, made)

@@ -7,8 +7,8 @@ the hours with few, some and many calls.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
 import polars as pl
 
@@ -45,17 +45,8 @@ def predicted(hours: pl.DataFrame, ahead: int) -> pl.DataFrame:
     number = pl.int_range(pl.len()).over("series")
     known = hours.select("series", "at", "value", place=number % WEEK, week=number // WEEK)
     counted = pl.col("value").fill_null(strategy="forward").over("series", "place").fill_null(0)
-    learnt = _levelled(
-        known.with_columns(y=counted).select(
-            "series",
-            "at",
-            "place",
-            "week",
-            "y",
-            shape=_smoothed(counted, _WEIGHT_OF_SHAPE),
-            level=_smoothed(counted, _WEIGHT_OF_LEVEL),
-        )
-    )
+    shape, level = _smoothed(counted, _WEIGHT_OF_SHAPE), _smoothed(counted, _WEIGHT_OF_LEVEL)
+    learnt = _levelled(known.with_columns(y=counted, shape=shape, level=level))
     last = pl.col("week").max().over("series")
     coming = _after(learnt.filter(pl.col("week") == last), -(-ahead // WEEK))
     end = hours.group_by("series").agg(end=pl.col("at").max().dt.offset_by(f"{ahead}h"))
@@ -123,33 +114,45 @@ _NEVER_NONE = 9
 """If so many calls are usual, a day without any is no quiet day: its line is dead, or the practice is closed."""
 
 
+MOST_WEEKS = 26
+"""Older weeks would weigh 6 % together."""
+
+
 @dataclass(frozen=True, slots=True)
-class ForecastInput:
-    """The input of a practice's forecast: `weeks` whole weeks of calls, which end with the day `through`."""
+class Span:
+    """The calls of a practice: its clock at the last sync, its first and last call, its last certified day."""
 
     practice_id: str
     time_zone: str
-    made_at: datetime
-    made_on: date
-    weeks: int
+    as_of: datetime
+    today: date
+    first_call: date
+    last_call: date
     through: date
+
+    @property
+    def weeks(self) -> int:
+        """Return the number of whole weeks that a forecast is made from; they end with the day `through`."""
+        return min(((self.through - self.first_call).days + 1) // 7, MOST_WEEKS)
+
+    @property
+    def since(self) -> date:
+        """Return the first day of these weeks."""
+        return self.through - timedelta(days=7 * self.weeks - 1)
 
 
 def predictions(
-    hours: pl.DataFrame,
-    inputs: Sequence[ForecastInput],
-    holidays: Mapping[str, Collection[date]],
-    measures: Sequence[str],
+    hours: pl.DataFrame, spans: Sequence[Span], holidays: Mapping[str, Collection[date]], measures: Sequence[str]
 ) -> pl.DataFrame:
-    """Return a row for each practice, day and hour of the `DAYS` days after `made_on`.
+    """Return a row for each practice, day and hour of the `DAYS` days after `today`.
 
-    The columns are the fields of `ForecastInput` without `through`, `day`, `hour`, and for each measure `m`
-    itself, `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted. Days of a
-    dead line are no examples either.
+    The columns are `practice_id`, `time_zone`, `made_at`, `made_on`, `weeks`, `day`, `hour`, and for each measure
+    `m` itself, `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted. Days of
+    a dead line are no examples either.
 
     Args:
         hours: `practice_id`, `at` (wall clock) and the measures, for every hour of the weeks of each practice.
-        inputs: One for each practice.
+        spans: One for each practice.
         holidays: The holidays of each practice, before and after.
         measures: The predicted values of each hour; the first is the number of calls.
     """
@@ -158,7 +161,7 @@ def predictions(
         schema={"practice_id": pl.String, "day": pl.Date, "is_off": pl.Boolean},
         orient="row",
     )
-    ahead = 24 * (max((one.made_on - one.through).days for one in inputs) + DAYS)
+    ahead = 24 * (max((one.today - one.through).days for one in spans) + DAYS)
     known = hours.with_columns(day=pl.col("at").dt.date()).join(
         off, on=["practice_id", "day"], how="left", maintain_order="left"
     )
@@ -172,7 +175,11 @@ def predictions(
     table = coming[0]
     for other in coming[1:]:
         table = table.join(other, on=["practice_id", "at"])
-    made = pl.DataFrame([asdict(one) for one in inputs])
+    made = pl.DataFrame(
+        [(one.practice_id, one.time_zone, one.as_of, one.today, one.weeks) for one in spans],
+        schema=["practice_id", "time_zone", "made_at", "made_on", "weeks"],
+        orient="row",
+    )
     day = pl.col("day")
     return (
         table.with_columns(day=pl.col("at").dt.date(), hour=pl.col("at").dt.hour().cast(pl.Int32))
@@ -180,7 +187,7 @@ def predictions(
         .filter(day > pl.col("made_on"), day <= pl.col("made_on").dt.offset_by(f"{DAYS}d"))
         .filter(pl.col(measures[0]) >= _LEAST)
         .join(off, on=["practice_id", "day"], how="anti")
-        .drop("at", "through")
+        .drop("at")
     )
 
 

@@ -3,17 +3,18 @@
 The inbound calls of each practice by hour of the wall clock, over the days whose calls are certified whole.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from collections.abc import Sequence
+from datetime import UTC, datetime, time
 from pathlib import Path
 
 import duckdb
 import polars as pl
 
+from vetl.addons.forecast.practices import Span
 from vetl.core.zones import zone
 from vetl.publishing.opened import opened
-from vetl.store.connection import quoted
+from vetl.store.context import frame_of, registered_frames
+from vetl.store.control.state import note_undated
 from vetl.store.instants import INSTANT
 
 MEASURES = ("calls", "bookable_calls", "staff_minutes")
@@ -29,33 +30,16 @@ def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictio
     Return the number of predictions that were added. `duckdb.ConstraintException` if an hour had begun when the
     prediction was made.
     """
-    columns = [name for name in predictions.columns if name != "time_zone"]
-    connection.register("predictions", predictions.with_columns(begins_at=_begins(predictions)).to_arrow())
-    try:
-        connection.execute(
-            "create or replace temp table new_predictions as select * exclude (time_zone)"
-            " from predictions anti join control.forecasts using (practice_id, made_on)"
-        )
-        connection.execute(
-            f"insert into control.forecasts ({', '.join(map(quoted, columns))}, begins_at)"
-            f" select {', '.join(map(quoted, columns))}, begins_at from new_predictions"
-        )
-        connection.execute(
-            "insert into control.changes select distinct practice_id, 'forecasts', null::date from new_predictions"
-            " where practice_id not in (select practice_id from control.changes where table_name = 'forecasts')"
-        )
-        ((added,),) = connection.execute("select count(*) from new_predictions").fetchall()
-    finally:
-        connection.unregister("predictions")
-        connection.execute("drop table if exists new_predictions")
-    return added
-
-
-def _begins(predictions: Predictions) -> pl.Series:
-    """Return the instant at which each predicted hour begins."""
     hours = predictions.select("day", "hour", "time_zone").rows()
     begins = [datetime.combine(day, time(hour), zone(name)).astimezone(UTC) for day, hour, name in hours]
-    return pl.Series(begins, dtype=INSTANT)
+    begins_at = pl.Series(begins, dtype=INSTANT)
+    with registered_frames(connection, predictions=predictions.with_columns(begins_at=begins_at)):
+        added = connection.execute(
+            "insert into control.forecasts by name select * exclude (time_zone)"
+            " from predictions anti join control.forecasts using (practice_id, made_on) returning practice_id"
+        ).fetchall()
+    note_undated(connection, "forecasts", added)
+    return len(added)
 
 
 _SPANS = """
@@ -95,35 +79,18 @@ _HOURS = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The calls of a practice: its clock at the last sync, its first and last call, its last certified day."""
-
-    practice_id: str
-    time_zone: str
-    as_of: datetime
-    today: date
-    first_call: date
-    last_call: date
-    through: date
-
-
 def spans(file: Path) -> list[Span]:
     """Return the span of each practice that has inbound calls and a certified day."""
     with opened(file, None) as connection:
         return [Span(*row) for row in connection.execute(_SPANS).fetchall()]
 
 
-def calls_by_hour(file: Path, days: Mapping[str, tuple[date, date]]) -> pl.DataFrame:
-    """Return `practice_id`, `at` (wall clock), `calls`, `bookable_calls` and `staff_minutes` of every hour.
-
-    `days` has the first and the last day of each practice.
-    """
+def calls_by_hour(file: Path, weeks_of: Sequence[Span]) -> pl.DataFrame:
+    """Return `practice_id`, `at` (wall clock), `calls`, `bookable_calls` and `staff_minutes` of every hour."""
     chosen = pl.DataFrame(
-        [(practice, first, last) for practice, (first, last) in days.items()],
+        [(one.practice_id, one.since, one.through) for one in weeks_of],
         schema={"practice_id": pl.String, "since": pl.Date, "through": pl.Date},
         orient="row",
     )
-    with opened(file, None) as connection:
-        connection.register("spans", chosen.to_arrow())
-        return connection.sql(_HOURS).pl().rename({"hour_at": "at"})
+    with opened(file, None) as connection, registered_frames(connection, spans=chosen):
+        return frame_of(connection, _HOURS).rename({"hour_at": "at"})

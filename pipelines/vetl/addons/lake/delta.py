@@ -128,7 +128,8 @@ class Lake:
         with self.in_one_line():
             table = DeltaTable(self.place(name))
             dead = table.vacuum(0, dry_run=True, enforce_retention_duration=False, full=True) if practices else []
-            ours = [path for path in dead if _practice_of(path) in practices]
+            folders = {path: path.partition("/")[0].removeprefix("practice_id=") for path in dead}
+            ours = [path for path, folder in folders.items() if unquote(folder) in practices]
             # Those that were removed before are listed too, as long as the log names them.
             infos = self._files(name).get_file_info(ours)
             return [path for path, info in zip(ours, infos, strict=True) if info.is_file]
@@ -163,11 +164,6 @@ def sql_types(schema: Schema) -> dict[str, str]:
 
 def _sql_type(kind: Any) -> str:  # noqa: ANN401 - a name, or an object
     return kind if isinstance(kind, str) else f"array<{_sql_type(kind['elementType'])}>"
-
-
-def _practice_of(path: str) -> str:
-    """Return the practice in the path of a file."""
-    return unquote(path.partition("/")[0].removeprefix("practice_id="))
 
 
 Digests = Mapping[Partition, tuple[int, str]]
@@ -220,11 +216,8 @@ class Export:
         """Bring these tables up to date, each by a commit for about half a million rows."""
         for table in tables:
             self.result.tables.append(table.name)
-            now, before, delta = (
-                table.digests(connection),
-                self._written.get(table.name),
-                self._lake.opened(table.name),
-            )
+            now, before = table.digests(connection), self._written.get(table.name)
+            delta = self._lake.opened(table.name)
             if delta is None:
                 delta = self._lake.made(table, schema_of(connection.sql(table.relation)), self._commit())
                 self.result.commits += 1
@@ -277,17 +270,9 @@ class Export:
         """Write the table of exports, if there was a commit."""
         if not self.result.commits:
             return self.result
+        folder = self._facts[FOLDER]
         rows = [
-            (
-                self._facts[FOLDER],
-                name,
-                table.table_id,
-                *partition,
-                digest,
-                table.version,
-                count,
-                table.exported_at,
-            )
+            (folder, name, table.table_id, *partition, digest, table.version, count, table.exported_at)
             for name, table in self._written.items()
             # A table without rows has an entry, too.
             for partition, (count, digest) in (table.partitions or {(None, None): (0, None)}).items()
@@ -298,7 +283,7 @@ class Export:
             relation = connection.from_arrow(frame.to_arrow())
             if self._lake.opened(EXPORTS.name) is None:
                 self._lake.made(EXPORTS, schema_of(relation), self._commit())
-            ours = among(FOLDER, [self._facts[FOLDER]])
+            ours = among(FOLDER, [folder])
             self._lake.replace(EXPORTS.name, lambda: connection.from_arrow(frame.to_arrow()), ours, self._commit())
         return self.result
 

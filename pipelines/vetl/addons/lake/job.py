@@ -31,12 +31,6 @@ if TYPE_CHECKING:
 NOTE = "lake"
 
 
-def require_delta() -> None:
-    """Require the extra of the lake."""
-    if find_spec("deltalake") is None:
-        raise ConfigurationError("the lake needs deltalake: pip install 'vetl-warehouse[lake]'")
-
-
 def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
     """Bring the lake up to date; wait for another writer for at most `lock_wait_seconds`.
 
@@ -45,7 +39,8 @@ def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
     Raise `ConfigurationError` if the extra `lake` is not installed, `LakeError` if the lake cannot be read or
     written.
     """
-    require_delta()
+    if find_spec("deltalake") is None:
+        raise ConfigurationError("the lake needs deltalake: pip install 'vetl-warehouse[lake]'")
     from vetl.addons.lake.delta import Export, Lake
 
     section, warehouse, lake = LakeSettings.of(settings), settings.warehouse, Lake.of(settings)

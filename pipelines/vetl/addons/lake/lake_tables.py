@@ -1,12 +1,12 @@
 """The tables that are exported: their columns, their partitions, and a digest of each partition."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import duckdb
 
 from vetl.core.published_file import DIGESTS, SCHEMAS
-from vetl.store.connection import PRIVATE, literal, quoted
+from vetl.store.connection import PRIVATE, columns_in, literal, quoted
 
 FOLDER, MONTH = "folder", "month"
 Partition = tuple[str | None, str | None]
@@ -19,8 +19,7 @@ _MONTH_OF = ("call_date", "created_at", "received_at", "finished_at", "noticed_a
 _WRITTEN_AS = {"JSON": "VARCHAR", "UBIGINT": "DECIMAL(20,0)"}
 """The types in Delta, which has neither JSON nor unsigned numbers."""
 
-_LEFT_OUT = ("meta", "migrations", "building", "builds", "forgotten_keys", "forgotten_values")
-_NOTES = "changed_in_"
+_LEFT_OUT = ("meta", "migrations", "builds", "forgotten_keys", "forgotten_values")
 """The tables of control that are never exported: notes of builds, and secrets of the private file."""
 
 _CERTIFICATES = ("practices", "runs", "windows")
@@ -87,9 +86,9 @@ def among(column: str, values: Iterable[str | None]) -> str:
 
 def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: bool) -> Iterator[LakeTable]:
     """Yield the tables of the private file: the certificates, and all with names and numbers if `raw`."""
-    for schema, table, columns in _columns(connection, PRIVATE):
-        is_left_out = schema == "control" and (table in _LEFT_OUT or table.startswith(_NOTES))
-        if (raw and not is_left_out) or (schema == "control" and table in _CERTIFICATES):
+    for (schema, table), columns in columns_in(connection, PRIVATE).items():
+        is_control = schema == "control"
+        if (raw and not (is_control and table in _LEFT_OUT)) or (is_control and table in _CERTIFICATES):
             # Rows of no practice stand beside those of other folders.
             key = _PRACTICE if _PRACTICE in columns else "id" if table == "practices" else FOLDER
             month = next((name for name in _MONTH_OF if name in columns and key == _PRACTICE), None)
@@ -98,7 +97,7 @@ def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: b
 
 def published_tables(connection: duckdb.DuckDBPyConnection) -> Iterator[LakeTable]:
     """Yield the tables of the published file, but for the digests of that file itself."""
-    for schema, table, columns in _columns(connection, SCHEMAS):
+    for (schema, table), columns in columns_in(connection, SCHEMAS).items():
         if table != DIGESTS:
             yield _table(schema, table, columns, _PRACTICE if _PRACTICE in columns else None)
 
@@ -125,16 +124,3 @@ def _table(
         key,
         month_of is not None,
     )
-
-
-def _columns(
-    connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]
-) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield schema and name of each table, with the types of its columns."""
-    for schema, table, names, kinds in connection.execute(
-        "select schema_name, table_name, list(column_name order by column_index),"
-        " list(data_type order by column_index) from duckdb_columns()"
-        " where database_name = current_database() and schema_name in $schemas group by all order by all",
-        {"schemas": list(schemas)},
-    ).fetchall():
-        yield schema, table, dict(zip(names, kinds, strict=True))

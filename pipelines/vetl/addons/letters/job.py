@@ -7,11 +7,12 @@ from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from functools import partial
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
 from vetl.addons.letters.letter_data import compose, read_letter_data
-from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
+from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, summary
 from vetl.addons.letters.settings import Reader, ReportSettings, file_name
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
@@ -51,15 +52,13 @@ class Reported:
         return 1 if "failed" in states else 3 if "unknown" in states else 0
 
 
-def report(
-    settings: Settings, readers: Sequence[str] = (), *, again: bool = False, now: datetime | None = None
-) -> Reported:
+def report(settings: Settings, readers: Sequence[str] = (), *, again: bool = False) -> Reported:
     """Send each reader the letter about the newest closed week, unless it was sent before.
 
     Raise `ConfigurationError` if no reader is set, or the extra is not installed, `LedgerError` if the ledger
     cannot be written (nothing more is sent), `WrongUse` if there is no such reader.
     """
-    at = now or datetime.now(UTC)
+    at = datetime.now(UTC)
     deliveries: list[LetterSent] = []
     without: list[str] = []
     with NoticeLedger.open(ReportSettings.of(settings).ledger) as ledger:
@@ -85,7 +84,8 @@ def letters(
     settings: Settings, readers: Sequence[str] = (), usual: Reader | None = None
 ) -> Iterator[tuple[Reader, Letter | None]]:
     """Yield each reader with the letter about their practices; `usual` is the reader if none is set."""
-    require_typst()
+    if find_spec("typst") is None:
+        raise ConfigurationError("typst is not installed: pip install 'vetl-warehouse[report]'")
     known = {item.name: item for item in ReportSettings.of(settings).recipients or (usual,) if item}
     if not known:
         raise ConfigurationError("no reader is set: [[report.recipients]] in vetl.toml; docs/report.md shows how")

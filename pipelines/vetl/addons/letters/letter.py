@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from vetl.core.noise import Counts, Outlier, distance, is_far, outliers
-from vetl.core.text import some_of
+from vetl.core.text import day_words, some_of
 
 CALLS = "Inbound calls"
 FEW = 30
@@ -126,7 +126,7 @@ class Letter:
     def subject(self) -> str:
         """Return the subject of the mail."""
         where = self.practices[0] if len(self.practices) == 1 else f"{len(self.practices)} practices"
-        return f"{week_words(self.week)}: {where}"
+        return f"Week of {day_words(self.week)}: {where}"
 
     @property
     def list_link(self) -> str | None:
@@ -265,13 +265,3 @@ def percent(value: float | None) -> str:
 def points(value: float) -> str:
     """Return a difference of shares in points, with its sign."""
     return f"{value * 100:+.1f} points"
-
-
-def day_words(day: date) -> str:
-    """Return a day: `12 January 2026`."""
-    return f"{day.day} {day:%B %Y}"
-
-
-def week_words(monday: date) -> str:
-    """Return a week: `Week of 12 January 2026`."""
-    return f"Week of {day_words(monday)}"

@@ -9,7 +9,7 @@ from vetl.addons.letters import letter
 from vetl.core.noise import Outlier
 from vetl.figures.periods import series
 from vetl.publishing.statements import query
-from vetl.store.connection import literal
+from vetl.store.connection import among
 
 _MOST = 3
 """Outliers of a letter: more than these nobody reads."""
@@ -121,8 +121,7 @@ def compose(
 
 def _headlines(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     """Return what is unusual now, the costliest first."""
-    named = ", ".join(map(literal, practices))
-    news = f"select words from marts.headlines where rank is not null and practice_id in ({named})"
+    news = f"select words from marts.headlines where rank is not null and {among('practice_id', practices)}"
     return tuple(f"{words}." for (words,) in query(data.file, f"{news} order by rank limit 5").rows)
 
 
@@ -156,8 +155,8 @@ def _outlier(data: LetterData, measure: letter.ShareOf, one: Outlier) -> str:
 
 def _ahead(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     """Return sentences about the visits and the calls of the next seven days, by each practice's own clock."""
-    named = ", ".join(map(literal, practices))
-    ((visits,),), ((calls,),) = (query(data.file, f"{of} and practice_id in ({named})").rows for of in _AHEAD)
+    ours = among("practice_id", practices)
+    ((visits,),), ((calls,),) = (query(data.file, f"{of} and {ours}").rows for of in _AHEAD)
     lines = (f"{visits:,} visits are booked for the next seven days.",)
     return lines if calls is None else (*lines, f"About {calls:,.0f} inbound calls are to be expected in them.")
 
@@ -169,8 +168,7 @@ def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int
 
 def _done(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     """Return sentences about the tasks and messages of `vetl act`; none if it never acted."""
-    named = ", ".join(map(literal, practices))
-    [(every, unknown, made)] = query(data.file, f"{_DONE} and practice_id in ({named})").rows
+    [(every, unknown, made)] = query(data.file, f"{_DONE} and {among('practice_id', practices)}").rows
     lines = (f"{made:,} staff tasks or messages were made in the last seven days, {every:,} in all.",)
     doubt = f"Of {unknown:,} requests it is not known whether they made one."
     return (*lines, doubt)[: 1 + bool(unknown)] if every else ()

@@ -6,14 +6,14 @@ The HTML has tables and inline styles, no script, and nothing from the Web.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from html import escape
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, day_words, percent, points
-from vetl.core.errors import ConfigurationError
+from jinja2 import Template
+
+from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, percent, points
+from vetl.core.text import day_words
 
 
 def as_text(letter: Letter) -> str:
@@ -43,6 +43,9 @@ def _lines(letter: Letter) -> Iterator[str]:
         yield from lines
 
 
+_ALONE, _NONE_CLOSED = "no week before to compare with", "no week is closed yet"
+
+
 def shown(letter: Letter) -> list[Shown]:
     """Return the figures in words: the calls, then the shares."""
     return [_shown_volume(letter.volume), *map(_shown_share, letter.figures)]
@@ -50,7 +53,7 @@ def shown(letter: Letter) -> list[Shown]:
 
 def _shown_volume(volume: Volume) -> Shown:
     if volume.week is None:
-        return Shown(CALLS, "\u2013", "no week before to compare with", "no week is closed yet", "", ())
+        return Shown(CALLS, "\u2013", _ALONE, _NONE_CLOSED, "", ())
     basis = f"{volume.count:,} inbound calls, week of {day_words(volume.week)}"
     return Shown(CALLS, f"{volume.count:,}", volume_change(volume), basis, "", volume.history)
 
@@ -58,15 +61,21 @@ def _shown_volume(volume: Volume) -> Shown:
 def volume_change(volume: Volume) -> str:
     """Return the week before, in words."""
     if volume.before is None:
-        return "no week before to compare with"
+        return _ALONE
     new = f"without new practices {volume.compared:,}, " if volume.compared < volume.count else ""
     return f"{new}before {volume.before:,}"
 
 
 def _shown_share(figure: LetterFigure) -> Shown:
-    tone = "" if not figure.is_change else "good" if (figure.change or 0) > 0 else "bad"
-    value = percent(figure.share)
-    return Shown(figure.label, value, change(figure), basis(figure), tone, figure.history)
+    change, basis, tone = _ALONE, _NONE_CLOSED, ""
+    if figure.week:
+        cases = f"{figure.counts[0]:,} of {figure.counts[1]:,} {figure.of}"
+        basis = f"{cases}, week of {day_words(figure.week)}"
+    if figure.change is not None:
+        difference = points(figure.change) if figure.is_change else "may be chance"
+        change = f"before {percent(figure.before[0] / figure.before[1])}: {difference}"
+        tone = "" if not figure.is_change else "good" if figure.change > 0 else "bad"
+    return Shown(figure.label, percent(figure.share), change, basis, tone, figure.history)
 
 
 def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
@@ -91,126 +100,28 @@ def waiting(letter: Letter) -> str:
     return f"{letter.people:,} {'person waits' if letter.people == 1 else 'people wait'} for a call."
 
 
-def change(figure: LetterFigure) -> str:
-    """Return the change against the week before, in words."""
-    if figure.change is None:
-        return "no week before to compare with"
-    before = figure.before[0] / figure.before[1]
-    if not figure.is_change:
-        return f"before {percent(before)}: may be chance"
-    return f"before {percent(before)}: {points(figure.change)}"
-
-
-def basis(figure: LetterFigure) -> str:
-    """Return the cases of a figure and its week."""
-    if figure.week is None:
-        return "no week is closed yet"
-    return f"{figure.counts[0]:,} of {figure.counts[1]:,} {figure.of}, week of {day_words(figure.week)}"
-
-
-_FONT = "font-family:-apple-system,Segoe UI,Helvetica,Arial,sans-serif;"
-_GREY = "color:#5d6a66;font-size:13px;line-height:18px;"
-_LINE = "border-bottom:1px solid #d5dcd9;"
-_CELL = f"padding:10px 0;{_LINE}"
-_COLOURS = {"good": "#1f6f5c", "bad": "#a3321f", "": "#1d2623"}
-
-
 def as_html(letter: Letter, sources: Sequence[str]) -> str:
     """Return the letter; `sources` are the addresses of the charts, such as `cid:...`."""
-    figures = "".join(_figure(figure, source) for figure, source in zip(shown(letter), sources, strict=True))
-    headlines = "".join(
-        f'<p style="margin:6px 0;font-size:16px;line-height:23px;font-weight:600;">{escape(line)}</p>'
-        for line in letter.headlines
-    )
-    parts = "".join(_section(letter, title, lines) for title, lines in sections(letter))
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta name="color-scheme" content="light"><title>{escape(letter.subject)}</title></head>'
-        f'<body style="margin:0;padding:0;background:#f3f5f4;{_FONT}color:#1d2623;">'
-        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr>'
-        '<td align="center" style="padding:16px 8px;">'
-        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"'
-        ' style="max-width:600px;background:#ffffff;border-radius:8px;"><tr>'
-        '<td style="padding:20px 18px;text-align:left;">'
-        f'<h1 style="margin:0;font-size:22px;line-height:28px;">{escape(letter.subject)}</h1>'
-        f'<p style="margin:4px 0 12px;{_GREY}">{escape(letter.reader)}</p>'
-        f"{headlines}"
-        f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{figures}</table>'
-        f"{parts}{_practices(letter)}"
-        "</td></tr></table></td></tr></table></body></html>"
-    )
-
-
-def _figure(figure: Shown, source: str) -> str:
-    colour = _COLOURS[figure.tone]
-    return (
-        f'<tr><td style="{_CELL}">'
-        f'<div style="font-size:14px;line-height:20px;font-weight:600;">{escape(figure.label)}</div>'
-        f'<div style="font-size:26px;line-height:32px;">{figure.value}</div>'
-        f'<div style="font-size:14px;line-height:20px;color:{colour};">{escape(figure.change)}</div>'
-        f'<div style="{_GREY}">{escape(figure.basis)}</div></td>'
-        f'<td width="130" align="right" style="{_CELL}">'
-        f'<img src="{escape(source)}" width="130" height="38" style="display:block;border:0;"'
-        f' alt="{escape(_alternative_text(figure))}"></td></tr>'
+    template = Template(_HTML.read_text("utf-8"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return template.render(
+        letter=letter,
+        figures=shown(letter),
+        sources=sources,
+        sections=list(sections(letter)),
+        alternative_text=_alternative_text,
     )
 
 
 def _alternative_text(figure: Shown) -> str:
-    known = [_value_text(value) for value in figure.history if value is not None]
+    values = (value for value in figure.history if value is not None)
+    known = [f"{value:,}" if isinstance(value, int) else percent(value) for value in values]
     return f"{figure.label}, week by week: {', '.join(known)}" if known else f"{figure.label}: no week yet"
 
 
-def _value_text(value: float) -> str:
-    """Return a value of a chart: a share as a percentage, a count as it is."""
-    return f"{value:,}" if isinstance(value, int) else percent(value)
-
-
-def _practices(letter: Letter) -> str:
-    """Return the practices beside each other; each is a block of its own, so that it fits on a phone."""
-    if len(letter.rows) == 1:
-        return ""
-    labels = [figure.label for figure in shown(letter)]
-    blocks = "".join(
-        f'<tr><td style="{_CELL}"><div style="font-size:15px;line-height:22px;"><b>{escape(name)}</b></div>'
-        f'<div style="{_GREY}">'
-        + " \u00b7 ".join(
-            f"{escape(label)}&nbsp;<b>{escape(value)}</b>" for label, value in zip(labels, values, strict=True)
-        )
-        + "</div></td></tr>"
-        for name, values in letter.rows
-    )
-    return _title("Practices") + (
-        f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{blocks}</table>'
-    )
-
-
-def _section(letter: Letter, title: str, lines: Sequence[str]) -> str:
-    return _title(title) + "".join(
-        f'<p style="margin:6px 0;font-size:15px;line-height:22px;">{_linked(letter, line)}</p>' for line in lines
-    )
-
-
-def _title(text: str) -> str:
-    return f'<h2 style="margin:20px 0 4px;font-size:17px;line-height:24px;">{escape(text)}</h2>'
-
-
-def _linked(letter: Letter, line: str) -> str:
-    address = letter.list_link
-    if address and line.endswith(address):
-        return f'<a href="{escape(address)}" style="color:#1f6f5c;">Open the call-back list</a>'
-    return escape(line)
-
-
+_HTML = Path(__file__).with_name("letter.html")
 _TEMPLATE = Path(__file__).with_name("letter.typ")
 _PIXELS_PER_INCH = 144
 """Twice the size at which a mail shows them, for fine screens."""
-
-
-def require_typst() -> None:
-    """Return if the extra is installed."""
-    if find_spec("typst") is None:
-        raise ConfigurationError("typst is not installed: pip install 'vetl-warehouse[report]'")
 
 
 def as_pdf(letter: Letter) -> bytes:

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 from vetl.addons.postgres.settings import PublishSettings
 from vetl.core.errors import ConfigurationError, VetlError
-from vetl.core.published_file import DIGESTS, META, SCHEMAS, schema_of
+from vetl.core.published_file import DIGESTS, META, SCHEMAS
 from vetl.hooks import Problem, StatusPart
+from vetl.publishing.marts import Columns, marts_of, table_of
 from vetl.publishing.opened import opened
 from vetl.settings import Settings
 from vetl.store.connection import literal, quoted
@@ -81,9 +82,6 @@ class Copied:
     changed: Mapping[str, int]
 
 
-Columns = Mapping[str, str]
-
-
 def copy(published: Path, dsn: str) -> Copied:
     """Copy the tables of the published file that differ from the database's.
 
@@ -97,7 +95,8 @@ def copy(published: Path, dsn: str) -> Copied:
         cursor.execute("select pg_advisory_xact_lock(hashtext('vetl'))")
         cursor.execute(f"select name, digest from {_NOTED}")
         noted: dict[str, str] = dict(cursor.fetchall())
-        tables, digests = _tables(file), _digests(file)
+        tables, digests = marts_of(file), _digests(file)
+        tables.pop(DIGESTS, None)  # of the file itself
         changed: dict[str, int] = {}
         for name, columns in tables.items():
             digest = f"{digests.get(name)} {' '.join(f'{column} {kind}' for column, kind in columns.items())}"
@@ -108,7 +107,7 @@ def copy(published: Path, dsn: str) -> Copied:
                     (name, digest),
                 )
         for name in noted.keys() - tables.keys():
-            cursor.execute(f"drop table if exists {_place(name)}")
+            cursor.execute(f"drop table if exists {table_of(name)}")
             cursor.execute(f"delete from {_NOTED} where name = $1", (name,))
     return Copied(len(tables), changed)
 
@@ -142,21 +141,7 @@ def _reason(text: str, dsn: str) -> str:
     return line
 
 
-def _tables(file: "duckdb.DuckDBPyConnection") -> Mapping[str, Columns]:
-    """Return the published tables with their columns and types, but for the digests of the file itself."""
-    rows = file.execute(
-        "select table_name, column_name, data_type from duckdb_columns() where database_name = current_database()"
-        " and schema_name in $schemas and table_name <> $digests order by table_name, column_index",
-        {"schemas": SCHEMAS, "digests": DIGESTS},
-    ).fetchall()
-    tables: dict[str, dict[str, str]] = {}
-    for table, column, kind in rows:
-        tables.setdefault(table, {})[column] = kind
-    return tables
-
-
 def _digests(file: "duckdb.DuckDBPyConnection") -> dict[str, str]:
-    """Return one digest for each table."""
     rows = file.execute(
         "select mart, md5(string_agg(concat_ws(' ', practice_id, day, rows, digest), ','"
         " order by practice_id, day))"
@@ -175,7 +160,7 @@ def _replace(cursor: "Cursor", file: "duckdb.DuckDBPyConnection", name: str, col
         for column, kind in columns.items()
     )
     beside = f"vetl_{name}"
-    rows = file.sql(f"select {values} from {_place(name)}").to_arrow_reader(BATCH)
+    rows = file.sql(f"select {values} from {table_of(name)}").to_arrow_reader(BATCH)
     cursor.adbc_ingest(beside, rows, mode="create", temporary=True)
     _shape(cursor, name, columns)
     # The driver loads a boolean as a small number.
@@ -183,8 +168,8 @@ def _replace(cursor: "Cursor", file: "duckdb.DuckDBPyConnection", name: str, col
         f"{quoted(column)} <> 0" if kind == "BOOLEAN" else quoted(column) for column, kind in columns.items()
     )
     names = ", ".join(map(quoted, columns))
-    cursor.execute(f"delete from {_place(name)}")
-    cursor.execute(f"insert into {_place(name)} ({names}) select {read} from pg_temp.{quoted(beside)}")
+    cursor.execute(f"delete from {table_of(name)}")
+    cursor.execute(f"insert into {table_of(name)} ({names}) select {read} from pg_temp.{quoted(beside)}")
     cursor.execute(f"select count(*) from pg_temp.{quoted(beside)}")
     ((number,),) = cursor.fetchall()
     cursor.execute(f"drop table pg_temp.{quoted(beside)}")
@@ -194,7 +179,7 @@ def _replace(cursor: "Cursor", file: "duckdb.DuckDBPyConnection", name: str, col
 def _shape(cursor: "Cursor", name: str, columns: Columns) -> None:
     """Give the table these columns. Views over it are made again with their owners and grants if it changes."""
     wanted = {column: _TYPES.get(kind, "text") for column, kind in columns.items()}
-    place = _place(name)
+    place = table_of(name)
     there = dict(_asked(cursor, _COLUMNS, place))
     if not there:
         cursor.execute(
@@ -222,10 +207,6 @@ def _shape(cursor: "Cursor", name: str, columns: Columns) -> None:
 def _asked(cursor: "Cursor", statement: str, place: str) -> list[tuple[Any, ...]]:
     cursor.execute(statement.replace("$1", literal(place)))
     return cursor.fetchall()
-
-
-def _place(name: str) -> str:
-    return f"{schema_of(name)}.{quoted(name)}"
 
 
 NOTE = "postgres"

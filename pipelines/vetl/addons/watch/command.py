@@ -35,16 +35,12 @@ def _show_thresholds(found: Sequence[Watched]) -> None:
     rows = []
     for one in found:
         value = amount(one.judged[-1].value.value, one.unit) if one.judged else ""
-        state = _state(one) if one.judged else "nothing closed"
+        state = one.judged[-1].judgement if one.judged else "nothing closed"
+        state = f"out since {one.open.began}" if one.open else state
         rows.append((one.threshold.rule, one.practice_id, state, one.through or "", value))
     print_table(f"{count(sum(one.open is not None for one in found), 'threshold')} out", COLUMNS, rows)
     if found:
         print_aside("a closed period is over, read whole and final")
-
-
-def _state(one: Watched) -> str:
-    """Return since when the practice is out, or the judgement about the last closed period."""
-    return f"out since {one.open.began}" if one.open else one.judged[-1].judgement
 
 
 def _state_json(one: Watched) -> dict[str, Any]:

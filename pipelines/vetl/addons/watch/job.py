@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
@@ -60,7 +61,7 @@ def _series(file: Path, threshold: Threshold) -> Series:
         raise
 
 
-def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent:
+def send_notices(settings: Settings) -> NoticesSent:
     """Judge the thresholds, keep new episodes in the ledger, and send the due notices. An error is only a line.
 
     A threshold that is new at a practice rings for an open episode, but not for earlier ones.
@@ -68,7 +69,7 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
     watch = WatchSettings.of(settings)
     if not watch.thresholds and not watch.headlines:
         return NoticesSent()
-    at = now or datetime.now(UTC)
+    at = datetime.now(UTC)
     try:
         found = judge(settings)
         with NoticeLedger.open(watch.ledger) as ledger:
@@ -77,7 +78,11 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
             for one in found:
                 with ledger.writing():
                     _keep(settings.alerts, ledger, one, at, rang, ended)
-            _close_unwatched(ledger, open_episodes(watch.ledger), found)
+            watched_now = {(one.key, one.practice_id) for one in found}
+            for episode in open_episodes(watch.ledger):
+                # The threshold or the practice was taken out of the settings: it ends without a notice.
+                if (episode.watch, episode.practice_id) not in watched_now:
+                    ledger.keep(replace(episode, is_over=True))
             sent, failures = _send(settings, ledger, at)
             return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
@@ -107,7 +112,7 @@ def _headlines(settings: Settings, ledger: NoticeLedger, at: datetime) -> list[s
         if ledger.through(key, practice_id) is None:
             with ledger.writing():
                 ledger.judged_through(key, practice_id, since)
-                ledger.due(f"{key} {practice_id}", _usual_recipients(settings.alerts), words, at)
+                ledger.due(f"{key} {practice_id}", recipients(settings.alerts), words, at)
             rang.append(words)
     return rang
 
@@ -149,21 +154,10 @@ def _keep(
     ledger.judged_through(one.key, one.practice_id, one.through)
 
 
-def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[StoredEpisode], found: Sequence[Watched]) -> None:
-    """End the episodes of thresholds and practices that were taken out of the settings, without a notice."""
-    watched_now = {(one.key, one.practice_id) for one in found}
-    for episode in episodes:
-        if (episode.watch, episode.practice_id) not in watched_now:
-            ledger.keep(replace(episode, is_over=True))
-
-
-def recipients(alerts: AlertSettings, threshold: Threshold) -> list[str]:
+def recipients(alerts: AlertSettings, threshold: Threshold | None = None) -> list[str]:
     """Return who hears of a threshold: its own addresses, else those and the webhook of `[alerts]`."""
-    return list(threshold.to) or _usual_recipients(alerts)
-
-
-def _usual_recipients(alerts: AlertSettings) -> list[str]:
-    return [*alerts.email_to, *([WEBHOOK] if alerts.webhook else [])]
+    own = list(threshold.to) if threshold else []
+    return own or [*alerts.email_to, *([WEBHOOK] if alerts.webhook else [])]
 
 
 def unknown_notices(settings: Settings) -> int:
@@ -185,10 +179,10 @@ def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, 
     """
     sent, failures = 0, list[str]()
     alerts, thresholds = settings.alerts, WatchSettings.of(settings).thresholds
-    known = {*_usual_recipients(alerts), *(to for threshold in thresholds for to in threshold.to)}
-    messages = [message for message in ledger.messages(("due", "failed")) if message.recipient in known]
-    due = sorted(messages, key=lambda message: message.recipient)
-    for recipient, group in groupby(due, key=lambda message: message.recipient):
+    known = {*recipients(alerts), *(to for threshold in thresholds for to in threshold.to)}
+    due = [message for message in ledger.messages(("due", "failed")) if message.recipient in known]
+    by_recipient = attrgetter("recipient")
+    for recipient, group in groupby(sorted(due, key=by_recipient), key=by_recipient):
         claimed = ledger.claim(list(group))
         if not claimed:
             continue

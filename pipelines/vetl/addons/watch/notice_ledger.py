@@ -6,7 +6,7 @@ runs. A message whose end is unknown, because the process was killed meanwhile, 
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
@@ -94,21 +94,11 @@ class NoticeLedger(SqliteFile):
 
     def keep(self, episode: StoredEpisode) -> None:
         """Write an episode, or its new end."""
-        ended = episode.ended.isoformat() if episode.ended else None
+        watch, practice_id, *days, is_over, line = astuple(episode)
         with self.writing():
             self._connection.execute(
-                "insert into episodes values (?, ?, ?, ?, ?, ?, ?)"
-                " on conflict (watch, practice_id, began) do update set last ="
-                " excluded.last, ended = excluded.ended, is_over = excluded.is_over, line = excluded.line",
-                [
-                    episode.watch,
-                    episode.practice_id,
-                    episode.began.isoformat(),
-                    episode.last.isoformat(),
-                    ended,
-                    int(episode.is_over),
-                    episode.line,
-                ],
+                "insert or replace into episodes values (?, ?, ?, ?, ?, ?, ?)",
+                [watch, practice_id, *(day and day.isoformat() for day in days), is_over, line],
             )
 
     def due(self, key: str, recipients: Sequence[str], text: str, at: datetime) -> None:
@@ -123,7 +113,10 @@ class NoticeLedger(SqliteFile):
     def messages(self, states: Sequence[MessageState] = ()) -> list[Notice]:
         """Return the messages in these states, or all."""
         with self._reading():
-            return _messages(self._connection, states)
+            rows = self._connection.execute(
+                "select id, recipient, state, text, at, note from messages order by at, id, recipient"
+            )
+            return [message for message in (Notice(*row) for row in rows) if not states or message.state in states]
 
     def claim(self, messages: Sequence[Notice], *, again: bool = False) -> list[Notice]:
         """Take messages that are about to leave; return those that no other process has taken or sent."""
@@ -169,10 +162,3 @@ def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str])
         StoredEpisode(watch, practice, day(began), day(last), day(ended) if ended else None, bool(is_over), line)
         for watch, practice, began, last, ended, is_over, line in rows
     ]
-
-
-def _messages(connection: sqlite3.Connection, states: Sequence[MessageState]) -> list[Notice]:
-    rows = connection.execute(
-        "select id, recipient, state, text, at, note from messages order by at, id, recipient"
-    )
-    return [message for message in (Notice(*row) for row in rows) if not states or message.state in states]

@@ -68,19 +68,11 @@ class Watched:
 def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list[Watched]:
     """Judge a threshold at each practice of a series; `names` are the names of practices by id."""
     found: list[Watched] = []
+    words, unit = series.metric.words, series.metric.unit
     for practice in series.practices:
         judged = judge(threshold, series, practice)
-        found.append(
-            Watched(
-                threshold,
-                practice,
-                names.get(practice, practice),
-                series.metric.words,
-                series.metric.unit,
-                judged,
-                episodes(judged, threshold.periods, _DAYS_INSIDE if threshold.by == "day" else 1),
-            )
-        )
+        its = episodes(judged, threshold.periods, _DAYS_INSIDE if threshold.by == "day" else 1)
+        found.append(Watched(threshold, practice, names.get(practice, practice), words, unit, judged, its))
     return found
 
 

@@ -13,6 +13,7 @@ from vetl.addons.webhooks.settings import ReceiverSettings
 from vetl.core.errors import ConfigurationError, cannot_listen
 from vetl.core.text import is_this_machine
 from vetl.partner.webhooks import secrets_from
+from vetl.publishing.last_publication import identity_of
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings, load_settings
 from vetl.settings.sources import Sources
@@ -78,31 +79,20 @@ class Rotation:
 
     def __init__(self, read: Callable[[], Trust], files: Sequence[Path]) -> None:
         self._read, self._files = read, files
-        self._seen = [*map(_stamp, files)]
+        self._seen = [*map(identity_of, files)]
         self._trust = read()
 
     def __call__(self) -> Trust:
         """Return the secrets as they are saved now."""
-        if (stamps := [*map(_stamp, self._files)]) != self._seen:
+        if (stamps := [*map(identity_of, self._files)]) != self._seen:
             self._seen = stamps
-            self._read_again()
+            try:
+                self._trust = self._read()
+            except ConfigurationError as error:
+                _log.error("secrets_not_read", cause=str(error))
+            else:
+                _log.info("secrets_read", active=len(self._trust.secrets))
         return self._trust
-
-    def _read_again(self) -> None:
-        try:
-            self._trust = self._read()
-        except ConfigurationError as error:
-            _log.error("secrets_not_read", cause=str(error))
-        else:
-            _log.info("secrets_read", active=len(self._trust.secrets))
-
-
-def _stamp(file: Path) -> tuple[int, int, int] | None:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _warn(trust: Trust, host: str, practices: set[str]) -> None:

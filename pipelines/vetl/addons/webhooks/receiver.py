@@ -10,7 +10,7 @@ the hourly reconciliation) and may come from any address, so neither its time no
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -142,7 +142,10 @@ class GroupCommit:
             try:
                 news = await self._in_thread(lambda entries=entries: self._inbox.keep(entries))
             except Exception as error:  # noqa: BLE001 - every waiting sender needs an answer
-                _answer(batch, error)
+                failure = InboxError(str(error) if isinstance(error, InboxError) else type(error).__name__)
+                for _, written in batch:
+                    if not written.done():
+                        written.set_exception(failure)
             else:
                 self.commits += 1
                 for (_, written), new in zip(batch, news, strict=True):
@@ -151,14 +154,6 @@ class GroupCommit:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-def _answer(batch: Sequence[tuple[Entry, asyncio.Future[bool]]], error: Exception) -> None:
-    for _, written in batch:
-        if not written.done():
-            written.set_exception(
-                InboxError(str(error) if isinstance(error, InboxError) else type(error).__name__)
-            )
 
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -317,13 +312,8 @@ class Receiver:
         except Refused as refusal:
             return self._refuse(channel, request, str(refusal), refusal.status)
         if delivery.problem:
-            _say(
-                logging.WARNING,
-                "not_understood",
-                channel=channel.value,
-                practice=practice_id,
-                why=delivery.problem,
-            )
+            about = {"channel": channel.value, "practice": practice_id}
+            _say(logging.WARNING, "not_understood", **about, why=delivery.problem)
         return await self._keep(Entry(channel, practice_id, body, datetime.now(UTC)))
 
     async def _keep(self, entry: Entry) -> RequestOutcome:

@@ -113,11 +113,7 @@ def quarantined_rows(connection: duckdb.DuckDBPyConnection) -> list[QuarantinedR
     return [QuarantinedRow(*row) for row in rows]
 
 
-def acknowledge(
-    connection: duckdb.DuckDBPyConnection,
-    rows: Iterable[QuarantinedRow],
-    reason: str,
-) -> None:
+def acknowledge(connection: duckdb.DuckDBPyConnection, rows: Iterable[QuarantinedRow], reason: str) -> None:
     """Mark these rows as known: they stay in quarantine, and exit codes do not count them any more."""
     for row in rows:
         connection.execute(
@@ -168,18 +164,14 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
     commit.quarantined_lists.update((row.practice_id, commit.endpoint_name) for row in rows)
     # Somebody acknowledged this payload: another one, or one that comes back later, is news.
     unchanged = "q.payload = bad.payload and q.resolved_at is null"
-    same = "q.practice_id = bad.practice_id and q.row_key = bad.row_key and q.endpoint = $1"
-    with registered_frames(commit.connection, bad=frame):
+    with registered_frames(commit.connection, rows=frame):
         commit.connection.execute(
-            "update control.quarantine as q set reason = bad.reason, payload = bad.payload, status = bad.status,"
+            "merge into control.quarantine as q using (select $1 as endpoint, *, $2 as run_id from rows) as bad"
+            " using (practice_id, row_key, endpoint) when matched then update set reason = bad.reason,"
+            " payload = bad.payload, status = bad.status, last_seen = bad.last_seen, run_id = bad.run_id,"
             f" acknowledged_at = case when {unchanged} then q.acknowledged_at end,"
-            f" acknowledged_reason = case when {unchanged} then q.acknowledged_reason end,"
-            f" last_seen = bad.last_seen, run_id = $2, resolved_at = null from bad where {same}",
-            [commit.endpoint_name, commit.run_id],
-        )
-        commit.connection.execute(
-            "insert into control.quarantine by name select $1 as endpoint, bad.*, $2 as run_id from bad"
-            f" where not exists (select 1 from control.quarantine as q where {same})",
+            f" acknowledged_reason = case when {unchanged} then q.acknowledged_reason end, resolved_at = null"
+            " when not matched then insert by name",
             [commit.endpoint_name, commit.run_id],
         )
     return {of: Changes(quarantined=count) for of, count in Counter(row.practice_id for row in rows).items()}

@@ -14,6 +14,7 @@ import phonenumbers
 import polars as pl
 
 from vetl.core.published_file import FAKE_NUMBER
+from vetl.store.context import registered_frames
 
 _LISTS = (("clients", "phone"), ("appointments", "client_phone"), ("ai_outbound_requests", "contact_number"))
 _CALLS = """
@@ -57,9 +58,8 @@ def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[s
     if unread:
         rows = [(practice, spelling, e164(spelling, now.get(practice))) for practice, spelling in unread]
         columns = {"practice_id": pl.String, "spelling": pl.String, "e164": pl.String}
-        connection.register("read_numbers", pl.DataFrame(rows, columns, orient="row").to_arrow())
-        connection.execute("insert into control.phone_numbers by name from read_numbers")
-        connection.unregister("read_numbers")
+        with registered_frames(connection, read_numbers=pl.DataFrame(rows, columns, orient="row")):
+            connection.execute("insert into control.phone_numbers by name from read_numbers")
     return len(unread)
 
 

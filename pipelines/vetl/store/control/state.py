@@ -10,6 +10,7 @@ are stored as rows come in, so that finding the open ids needs no search through
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import Any
@@ -20,7 +21,7 @@ import polars as pl
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.pages import Certificate
 from vetl.core.steps import Learnt, MoveCursor, Save
-from vetl.store.connection import same, same_key
+from vetl.store.connection import literal, same, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.instants import INSTANT
@@ -68,59 +69,26 @@ def keep_attempts(
     columns = [[result[name] for result in results] for name in names]
     unnested = ", ".join(f"unnest(?::varchar[]) as {name}" for name in names)
     connection.execute(
-        f"create or replace temp table latest_attempts as select given.* replace ("
+        "merge into control.attempts using (select given.* replace ("
         " coalesce(given.certified_through, before.certified_through) as certified_through),"
-        " if(given.state = 'failed', before.read_at, now()) as read_at"
-        f" from (select {unnested}) as given left join control.attempts as before using (practice_id, endpoint)",
-        columns,
+        " if(given.state = 'failed', before.read_at, now()) as read_at, runs.run_id, runs.command,"
+        f" now() as finished_at from (select {unnested}) as given"
+        " left join control.attempts as before using (practice_id, endpoint)"
+        " join control.runs as runs on runs.run_id = ?) as latest using (practice_id, endpoint)"
+        " when matched then update by name when not matched then insert by name",
+        [*columns, run_id],
     )
-    connection.execute(
-        "delete from control.attempts where (practice_id, endpoint) in"
-        " (select (practice_id, endpoint) from latest_attempts)"
-    )
-    connection.execute(
-        "insert into control.attempts by name select latest.*, runs.run_id, runs.command, now() as finished_at"
-        " from latest_attempts as latest, control.runs as runs where runs.run_id = ?",
-        [run_id],
-    )
-    connection.execute("drop table latest_attempts")
-
-
-def last_clock(connection: duckdb.DuckDBPyConnection) -> datetime | None:
-    """Return the platform's clock at the end of the last run that reached it."""
-    (row,) = connection.execute("select max(source_clock) from control.runs").fetchall()
-    return row[0]
 
 
 def keep_certificates(
     connection: duckdb.DuckDBPyConnection, run_id: str, certificates: Sequence[tuple[List, Certificate]]
 ) -> None:
     """Store one row of `control.windows` for each window that was read."""
-    _insert(
-        connection,
-        "control.windows",
-        [
-            [
-                *of,
-                run_id,
-                item.kind,
-                bound(item.window.start),
-                bound(item.window.end),
-                item.window.status,
-                item.total_first,
-                item.total_last,
-                item.rows,
-                item.distinct_ids,
-                item.requests,
-                item.retries,
-                item.certified,
-                item.reason,
-                item.started,
-                item.finished,
-            ]
-            for of, item in certificates
-        ],
-    )
+    rows: list[list[object]] = []
+    for of, certificate in certificates:
+        (start, end, status), kind, *rest = astuple(certificate)
+        rows.append([*of, run_id, kind, bound(start), bound(end), status, *rest])
+    _insert(connection, "control.windows", rows)
 
 
 def bound(value: datetime | date | None) -> str | None:
@@ -279,7 +247,6 @@ def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
 
 
 def _frame_of_ids(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
-    """Return ids as a frame of `practice_id`, `id` and `read_at`."""
     rows = [(*key, read_at) for key, read_at in ids.items()]
     return pl.DataFrame(rows, {"practice_id": pl.String, "id": pl.String, "read_at": INSTANT}, orient="row")
 
@@ -303,49 +270,40 @@ def _remove_ids(commit: Commit, table: str, rows: pl.DataFrame) -> None:
 _TARGET = "_target"
 
 
+_DAYS = {"call_date": "call_date", "created_at": "timezone('UTC', created_at)::date"}
+"""SQL for the day of a row, by the column that it comes from; the first that a table has is used."""
+
+
 def note_new(commit: Commit, rows: pl.DataFrame) -> None:
     """Note the days of rows, with all their columns, that are about to be written."""
-    if "call_date" in rows.columns:
-        day = pl.col("call_date")
-    elif commit.table.has("created_at"):
-        day = pl.col("created_at").dt.date()
-    else:
-        day = pl.lit(None, pl.Date())
-    _keep_days(commit, rows.select("practice_id", day.alias("day")).unique())
+    columns = [name for name in _DAYS if name in rows.columns]
+    with registered_frames(commit.connection, written=rows.select("practice_id", *columns)):
+        _note(commit.connection, commit.table, "written")
 
 
 def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
     """Note the days of stored rows (`_target`) that are about to change or to be deleted."""
-    if commit.table.has("call_date"):
-        day = "call_date"
-    elif commit.table.has("created_at"):
-        day = "timezone('UTC', created_at)::date"
-    else:
-        day = "null::date"
     with registered_frames(commit.connection, touched=rows.select(_TARGET)):
-        days = frame_of(
-            commit.connection,
-            f"select distinct practice_id, {day} as day from {commit.table.raw} as stored"
-            f" where stored.rowid in (select {_TARGET} from touched)",
-        )
-    _keep_days(commit, days)
+        _note(commit.connection, commit.table, f"{commit.table.raw} where rowid in (from touched)")
 
 
 def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
     """Note all days of a practice, after a change that shows in each of its rows."""
+    _note(connection, table, f"{table.raw} where practice_id = {literal(practice_id)}")
+
+
+def note_undated(connection: duckdb.DuckDBPyConnection, table: str, practices: Iterable[tuple[str]]) -> None:
+    """Note rows of these practices in a table that the marts read as a whole."""
     connection.execute(
-        "insert into control.changes"
-        f" select distinct practice_id, $table, call_date from {table.raw} where practice_id = $practice"
-        " except select * from control.changes",
-        {"practice": practice_id, "table": table.endpoint.table},
+        "insert into control.changes select unnest($practices::varchar[]), $table, null::date except from"
+        " control.changes",
+        {"practices": [name for (name,) in practices], "table": table},
     )
 
 
-def _keep_days(commit: Commit, days: pl.DataFrame) -> None:
-    with registered_frames(commit.connection, days=days):
-        commit.connection.execute(
-            "insert into control.changes select practice_id, $table, day from days where not exists"
-            " (select 1 from control.changes as known where known.practice_id = days.practice_id"
-            " and known.table_name = $table and known.day is not distinct from days.day)",
-            {"table": commit.table.endpoint.table},
-        )
+def _note(connection: duckdb.DuckDBPyConnection, table: RawTable, rows: str) -> None:
+    day = next((sql for name, sql in _DAYS.items() if table.has(name)), "null::date")
+    connection.execute(
+        f"insert into control.changes select practice_id, $table, {day} from {rows} except from control.changes",
+        {"table": table.endpoint.table},
+    )

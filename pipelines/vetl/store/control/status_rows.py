@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import duckdb
 
 from vetl.endpoints import RECEIVED
 from vetl.store.control.strategy_questions import row_counts
-from vetl.store.notes import Attempt, LastWindow, ListStatus, state_without_attempt, write_snapshot
+from vetl.store.notes import Attempt, LastWindow, ListStatus, write_snapshot
 from vetl.store.tables import RawTable
 
 List = tuple[str, str]
@@ -83,15 +83,8 @@ _LAST_RUN = (
 class Status:
     """The entries of all lists. A commit updates only changed lists, so its cost does not grow with them."""
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        tables: Sequence[RawTable],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> None:
         self._connection = connection
-        self._clock = clock
         self._tables = {table.endpoint.name: table for table in tables}
         self._counts: dict[List, tuple[int, int]] = {}
         self._uncounted: set[List] | None = None
@@ -130,13 +123,14 @@ class Status:
 
     def write(self, warehouse: Path, *, at_once: bool = False) -> None:
         """Write the snapshot, if it is due: `WRITTEN_EVERY` or more after the last time, or `at_once`."""
-        begun = self._clock()
+        begun = time.monotonic()
         if begun < self._next_at and not at_once:
             return
         self._refresh()
         [(migration,)] = self._rows_of("select max(name) from control.migrations")
         write_snapshot(warehouse, migration, self._last_run(), self._texts.values())
-        self._next_at = self._clock() + max(WRITTEN_EVERY, SHARE * (self._clock() - begun))
+        ended = time.monotonic()
+        self._next_at = ended + max(WRITTEN_EVERY, SHARE * (ended - begun))
 
     def write_rest(self, warehouse: Path) -> None:
         """Write the snapshot if entries changed after the last one."""
@@ -145,17 +139,11 @@ class Status:
 
     def _last_run(self) -> dict[str, Any] | None:
         for run_id, command, started, finished, exit_code in self._rows_of(_LAST_RUN):
-            return {
-                "run_id": run_id,
-                "command": command,
-                "exit_code": exit_code,
-                "started_at": _iso(started),
-                "finished_at": _iso(finished),
-            }
+            times = {"started_at": _iso(started), "finished_at": _iso(finished)}
+            return {"run_id": run_id, "command": command, "exit_code": exit_code, **times}
         return None
 
     def _refresh(self) -> None:
-        """Update the entries of stale lists; if all are stale, in the order of the configured practices."""
         stale, self._stale = self._stale, set[List]()
         if stale is not None and not stale:
             return
@@ -187,12 +175,13 @@ class Status:
         attempt, by_sync = _attempt(facts["attempt"].get(key))
         window = self._windows.get(key)
         rows, is_open = self._counts.get(key, (0, 0))
-        has_rows = rows > 0 or window is not None
+        # A list is partly read while its first sync is under way, or if that was killed after it had kept rows.
+        unread = "received" if endpoint in _RECEIVED else "partly read" if rows or window else "not read"
         return ListStatus(
             practice_id=practice_id,
             practice=practices.get(practice_id),
             endpoint=endpoint,
-            state=attempt.state if attempt else state_without_attempt(endpoint, has_rows=has_rows),
+            state=attempt.state if attempt else unread,
             rows=rows,
             open=is_open,
             certified_through=_until(certified_through(cursor) if cursor else None, by_sync),
@@ -266,18 +255,14 @@ def _attempt(row: tuple[Any, ...] | None) -> tuple[Attempt | None, str | None]:
     if row is None:
         return None, None
     state, reason, command, run_id, finished, read, through = row
-    at = finished.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    attempt = Attempt(
-        state=state, reason=reason, command=command, run_id=run_id, finished=at, last_read=_iso(read)
-    )
-    return attempt, through
+    return Attempt(state, reason, _iso(finished) or "", _iso(read), command, run_id), through
 
 
 def _last_window(row: tuple[Any, ...] | None) -> LastWindow | None:
     if row is None:
         return None
     start, end, certified, reason, finished = row
-    return LastWindow(start=start, end=end, certified=certified, reason=reason, finished=_iso(finished))
+    return LastWindow(certified, reason, start, end, _iso(finished))
 
 
 def _iso(instant: datetime | None) -> str | None:

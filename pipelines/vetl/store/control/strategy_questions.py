@@ -83,8 +83,6 @@ _HELD = (
 
 
 class _Answers:
-    """Answers to questions about one list, by practice."""
-
     def __init__(self, connection: duckdb.DuckDBPyConnection, practices: Sequence[str], table: RawTable) -> None:
         self._connection = connection
         self._practices = practices

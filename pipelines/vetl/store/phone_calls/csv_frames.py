@@ -47,10 +47,8 @@ def parse_calls(answer: CsvAnswer, *, lenient: bool = False, days: tuple[date, d
     If few rows are of other days than `days`, they are bad. If most rows are, the server ignores the range, which
     the strategy finds out.
 
-    Raises:
-        ContractBroken: a column of the contract is missing.
-        TornAnswer: the page is cut off.
-        WrongTotal: the row count differs from the headers, unless `lenient`.
+    Raise `ContractBroken` if a column of the contract is missing, `TornAnswer` if the page is cut off,
+    `WrongTotal` if the row count differs from the headers, unless `lenient`.
     """
     texts = split(answer.body)
     rows = texts.frame.height + len(texts.bad)
@@ -98,7 +96,6 @@ def _without_strays(texts: CallTexts, first: date, last: date) -> CallTexts:
 
 
 def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallTexts:
-    """Move the marked rows to `bad`."""
     if marks is None:
         return texts
     bad = [
@@ -112,9 +109,8 @@ def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallText
 def split(body: bytes) -> CallTexts:
     """Split a CSV body into columns. An empty body has no rows.
 
-    Raises:
-        ContractBroken: a column of the contract is missing.
-        TornAnswer: the body ends inside its header or its last row.
+    Raise `ContractBroken` if a column of the contract is missing, `TornAnswer` if the body ends inside its header
+    or its last row.
     """
     body = body.removeprefix(_BOM)
     if not body or body.isspace():
@@ -127,7 +123,8 @@ def split(body: bytes) -> CallTexts:
     others = sorted(name for name in names if name not in SCHEMA)
     columns = _without_guards(frame[[*HEADERS]])
     if others:
-        columns = columns.hstack([_as_json(frame, others)])
+        fields, is_there = pl.struct(others).struct.json_encode(), pl.any_horizontal(pl.col(others).is_not_null())
+        columns = columns.hstack(frame.select(pl.when(is_there).then(fields).alias(EXTRA)))
     else:
         columns = with_constant(columns, EXTRA, None, pl.String())
     return CallTexts(columns, tuple(bad), frozenset(others))
@@ -206,9 +203,3 @@ def _misfit(row: Sequence[str], names: Sequence[str]) -> str | None:
     except UnicodeEncodeError:
         return "row: not UTF-8"
     return None
-
-
-def _as_json(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
-    fields = pl.struct(names).struct.json_encode()
-    is_there = pl.any_horizontal(pl.col(names).is_not_null())
-    return frame.select(pl.when(is_there).then(fields).alias(EXTRA)).to_series()

@@ -25,30 +25,8 @@ from vetl.store.frames import EXTRA, Typed, joined, with_constant
 from vetl.store.instants import INSTANT, add_called_at_by_zone, days_between, local_minutes
 from vetl.store.mentions import FEWEST_DIGITS
 from vetl.store.merge import TARGET, mark_deleted, touch, with_row_hash, write
-from vetl.store.phone_calls.json_calls import (
-    SHAPE,
-    as_csv_rows,
-    as_days,
-    extra_digest,
-    grouped_by_new_fields,
-    merged_extra,
-    read_records,
-    read_values,
-)
-from vetl.store.phone_calls.stored_calls import (
-    DETAILS,
-    IDENTITY,
-    SAME_ROW,
-    DayChanges,
-    append,
-    clear_details,
-    compare,
-    empty_words,
-    only_one,
-    pair,
-    stored_rows,
-    with_ordinals,
-)
+from vetl.store.phone_calls import json_calls, stored_calls
+from vetl.store.phone_calls.stored_calls import DETAILS, SAME_ROW, pair
 from vetl.store.pseudonyms import IDS, without_words
 from vetl.store.tables import row_hash
 
@@ -62,10 +40,11 @@ Saves = Sequence[tuple[str, ReplaceDays]]
 def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
     """Replace the days of these saves by the rows that were read. No two saves of a practice share a day.
 
-    Raises:
-        ContractBroken: the source returned calls of days outside the requested range.
+    Raise `ContractBroken` if the source returned calls of days outside the requested range.
     """
-    groups = grouped_by_new_fields(saves, lambda save: [name for page in save.frames for name in page.new_fields])
+    groups = json_calls.grouped_by_new_fields(
+        saves, lambda save: [name for page in save.frames for name in page.new_fields]
+    )
     return added(_replace_days(commit, group, new_fields) for new_fields, group in groups)
 
 
@@ -83,7 +62,7 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
         new = fresh.join(stored_days, on=DAY, how="anti", maintain_order="left")
         again = fresh.join(stored_days, on=DAY, how="semi", maintain_order="left")
         done = [_update_days(commit, again, stored_days, new_fields)]
-    append(commit, with_ordinals(new))
+    stored_calls.append(commit, stored_calls.with_ordinals(new))
     done.append(counted(inserted=new))
     changes = added(done)
     if any(one.inserted or one.updated or one.deleted for one in changes.values()):
@@ -93,12 +72,12 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
 
 def _typed_calls(commit: Commit, saves: Saves) -> Typed:
     """Return the calls of CSV pages, and of JSON records if a day was read as records, with their read times."""
-    pages = iter(read_values([page for _, save in saves for page in save.frames]))
+    pages = iter(json_calls.read_values([page for _, save in saves for page in save.frames]))
     calls: list[Typed] = []
     for practice_id, save in saves:
         own = [next(pages).of_practice(practice_id) for _ in save.frames]
         if save.rows or not own:
-            own.append(as_days(commit, save.rows, [practice_id] * len(save.rows)))
+            own.append(json_calls.as_days(commit, save.rows, [practice_id] * len(save.rows)))
         calls += [_within(batch, save) for batch in own]
     return _without_people(commit, joined(calls))
 
@@ -113,7 +92,7 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
     if pseudonyms and frame.height:
         own = frame_of(
             commit.connection,
-            f"select distinct {', '.join(IDENTITY)}, true as _own from {commit.table.raw}"
+            f"select distinct {', '.join(stored_calls.IDENTITY)}, true as _own from {commit.table.raw}"
             " where practice_id in (select unnest($practices)) and call_date between $first and $last"
             " and (list_contains($pseudonyms, client_id) or list_contains($pseudonyms, remote_client_id))",
             params={
@@ -123,7 +102,7 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
                 "pseudonyms": pseudonyms,
             },
         )
-        marked = frame.join(own, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+        marked = frame.join(own, on=stored_calls.IDENTITY, how="left", nulls_equal=True, maintain_order="left")
         frame = without_words(commit.table, frame, marked["_own"].fill_null(value=False))
     return replace(calls, frame=frame)
 
@@ -208,8 +187,13 @@ def _update_days(
     if differing.is_empty():
         return same
     read = with_row_hash(commit, fresh.join(differing, on=DAY, how="semi", maintain_order="left"))
-    difference = compare(stored_rows(commit, differing), read, new_fields)
-    _apply(commit, difference, days)
+    difference = stored_calls.compare(stored_calls.stored_rows(commit, differing), read, new_fields)
+    touch(commit, difference.touched)
+    gone = difference.gone.join(days, on=DAY, how="left")
+    mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
+    stored_calls.clear_details(commit, difference.doubtful)
+    write(commit, difference.changed)
+    stored_calls.append(commit, difference.new)
     done = counted(
         inserted=difference.new,
         updated=difference.changed,
@@ -227,7 +211,7 @@ def _differing(
     def sums(row_hash: str) -> str:
         return (
             f"select practice_id, call_date, count(*) as rows, sum({row_hash}::hugeint) as hashes,"
-            f" sum({extra_digest(new_fields)}) as extras"
+            f" sum({json_calls.extra_digest(new_fields)}) as extras"
         )
 
     with registered_frames(commit.connection, fresh=fresh, days=days):
@@ -240,15 +224,6 @@ def _differing(
             " where here.rows is distinct from there.rows or here.hashes is distinct from there.hashes"
             " or here.extras is distinct from there.extras",
         )
-
-
-def _apply(commit: Commit, difference: DayChanges, days: pl.DataFrame) -> None:
-    touch(commit, difference.touched)
-    gone = difference.gone.join(days, on=DAY, how="left")
-    mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
-    clear_details(commit, difference.doubtful)
-    write(commit, difference.changed)
-    append(commit, difference.new)
 
 
 _ENOUGH = 5
@@ -274,8 +249,8 @@ Attached = Sequence[tuple[str, AttachDetails]]
 
 def attach_details(commit: Commit, saves: Attached) -> dict[str, Changes]:
     """Attach details from JSON rows to the calls of their days. No version is made: ids are not in the hash."""
-    declared = {column.name for column in SHAPE.columns}
-    groups = grouped_by_new_fields(
+    declared = {column.name for column in json_calls.SHAPE.columns}
+    groups = json_calls.grouped_by_new_fields(
         saves, lambda save: {name for row in save.rows for name in row}.difference(declared)
     )
     return added(_attach_details(commit, group, new_fields) for new_fields, group in groups)
@@ -283,12 +258,14 @@ def attach_details(commit: Commit, saves: Attached) -> dict[str, Changes]:
 
 def _attach_details(commit: Commit, saves: Attached, new_fields: frozenset[str]) -> dict[str, Changes]:
     practices = [practice_id for practice_id, save in saves for _ in save.rows]
-    batch = read_records(commit, [row for _, save in saves for row in save.rows], practices)
+    batch = json_calls.read_records(commit, [row for _, save in saves for row in save.rows], practices)
     quarantined = bad_rows.quarantine_rows(commit, batch.bad)
     bad_rows.resolve_keys(commit, batch.frame, ("id",))
-    departures = [*merge.new_fields(batch.new_fields), *merge.new_values(batch.frame, SHAPE.columns)]
-    records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
-    stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
+    departures = [*merge.new_fields(batch.new_fields), *merge.new_values(batch.frame, json_calls.SHAPE.columns)]
+    latest = batch.frame.unique(ID, keep="last", maintain_order=True)
+    calls = pl.concat([latest.select(*DETAILS, EXTRA), json_calls.as_csv_rows(commit, latest)], how="horizontal")
+    records = with_row_hash(commit, calls).select(*DETAILS, EXTRA, *SAME_ROW)
+    stored = stored_calls.stored_rows(commit, _days(saves)).rename(_BEFORE)
     live = stored.filter(~pl.col("_deleted")).drop("_deleted")
     pairs = matched(live, records)
     doubtful = _with_a_doubtful_zone(live, records, pairs)
@@ -300,12 +277,6 @@ def _attach_details(commit: Commit, saves: Attached, new_fields: frozenset[str])
 def _days(saves: Attached) -> pl.DataFrame:
     days = {(of, day) for of, save in saves for day in days_between(save.first_day, save.last_day)}
     return pl.DataFrame(sorted(days), {"practice_id": pl.String(), "call_date": pl.Date()}, orient="row")
-
-
-def _as_calls(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """Return JSON records with their details and the columns that identify them as CSV rows."""
-    rendered = pl.concat([records.select(*DETAILS, EXTRA), as_csv_rows(commit, records)], how="horizontal")
-    return with_row_hash(commit, rendered).select(*DETAILS, EXTRA, *SAME_ROW)
 
 
 def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
@@ -331,7 +302,8 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     left = equal.left.join(by_id.pairs, on=TARGET, how="anti").drop("_row_hash")
     right = equal.right.join(by_id.pairs, on=ID, how="anti").drop("_row_hash")
     left, right = left.with_columns(_END_OF_NUMBER), right.with_columns(_END_OF_NUMBER).drop("phone_number")
-    likely = pair(only_one(left, _LIKELY_SAME), only_one(right, _LIKELY_SAME), _LIKELY_SAME)
+    is_only_one = pl.len().over(_LIKELY_SAME) == 1
+    likely = pair(left.filter(is_only_one), right.filter(is_only_one), _LIKELY_SAME)
     return pl.concat([settled.pairs, equal.pairs, by_id.pairs, likely.pairs], how="diagonal")
 
 
@@ -340,7 +312,7 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
     minutes = local_minutes(pairs["created_at"], pairs["practice_id"], commit.zones)
     is_same_minute = minutes == pairs["called_at_local"]
     rows = pairs.with_columns(
-        merged_extra(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
+        json_calls.merged_extra(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
         called_at=pl.when(is_same_minute).then(minute).otherwise(pl.col("_stored_called_at")),
     )
     differs = pl.any_horizontal(
@@ -352,22 +324,17 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
     if attached.is_empty():
         return
     state.record_mentions(commit, attached)
-    state.note_stored(commit, attached)
     # An id belongs to one call: clear it from the call that had it before.
     before = stored.join(pairs, on=TARGET, how="anti").join(
         attached, left_on=("practice_id", "_stored_id"), right_on=ID, how="semi"
     )
-    clear_details(commit, before.select(TARGET))
-    values = ", ".join(f"{name} = attached.{name}" for name in ("called_at", EXTRA, *DETAILS))
-    with registered_frames(commit.connection, attached=attached):
-        commit.connection.execute(
-            f"update {commit.table.raw} as stored set {values}, _run_id = ?"
-            " from attached where stored.rowid = attached._target",
-            [commit.run_id],
-        )
+    stored_calls.clear_details(commit, before.select(TARGET))
+    values = ", ".join(f"{name} = given.{name}" for name in ("called_at", EXTRA, *DETAILS))
+    merge.update(commit, attached, values)
     pseudonyms = commit.pseudonyms.of_practices(attached["practice_id"].unique())
     if pseudonyms:
-        empty_words(commit, attached.filter(pl.any_horizontal(pl.col(name).is_in(pseudonyms) for name in IDS)))
+        are_theirs = pl.any_horizontal(pl.col(name).is_in(pseudonyms) for name in IDS)
+        stored_calls.empty_words(commit, attached.filter(are_theirs))
 
 
 def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:

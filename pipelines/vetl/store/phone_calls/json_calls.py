@@ -1,10 +1,7 @@
-"""Convert JSON records of calls into the rows of the CSV.
+"""Parse the texts of phone-call pages, and convert JSON records of calls into the rows of the CSV.
 
-Merge `_extra` of a call: the CSV and the JSON list each have undeclared fields of their own.
-
-Parse the texts of phone-call pages: minutes, labels, Yes/No, m:ss (contract: CSV response).
-
-Most columns hold few distinct texts, so each distinct text is parsed once and the rows look it up.
+The texts are minutes, labels, Yes/No, m:ss (contract: CSV response). Most columns hold few distinct texts, so each
+distinct text is parsed once and the rows look it up.
 """
 
 import json
@@ -17,7 +14,7 @@ import polars as pl
 
 from vetl.core.endpoint import columns_of
 from vetl.core.pages import Row
-from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, YES_NO, Cell, unhumanise
+from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, NO_VALUE, YES_NO, Cell, unhumanise
 from vetl.partner.models import PhoneCall
 from vetl.store.connection import literal
 from vetl.store.context import Commit
@@ -26,8 +23,6 @@ from vetl.store.frames import EXTRA, Shape, Typed, typed, with_constant
 from vetl.store.instants import local_minutes
 from vetl.store.phone_calls.csv_frames import HEADERS, CallTexts, minutes
 from vetl.store.tables import canonical_json
-
-MINUTE = pl.Datetime("us")
 
 _DURATION = re.compile(DURATION_PATTERN)
 _LONGEST_SECONDS = 2**31 - 1
@@ -98,21 +93,6 @@ def _bad_rows(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) ->
     return tuple(result)
 
 
-def as_csv_shows(records: pl.DataFrame) -> pl.DataFrame:
-    """Return typed JSON records with the values that the CSV has for them, without the Date.
-
-    An empty text is null in the CSV, and a label is lower case with underscores after parsing.
-    """
-    rendered: list[pl.Series] = []
-    for column in COLUMNS:
-        values = records[column.json]
-        if column.cell in (Cell.TEXT, Cell.LABEL):
-            values, _ = _READERS[column.cell](values)
-        if column.cell is not Cell.MINUTE:
-            rendered.append(values.alias(column.raw))
-    return pl.DataFrame(rendered)
-
-
 Read = tuple[pl.Series, pl.Series | None]
 
 
@@ -147,13 +127,13 @@ def _each_once(read: Callable[[str], Any], dtype: pl.DataType) -> Callable[[pl.S
 
 def _yes_no(text: str) -> bool | None:
     word = text.strip().lower()
-    if word and word not in YES_NO:
+    if word not in NO_VALUE and word not in YES_NO:
         raise _Unreadable
     return YES_NO.get(word)
 
 
 def _seconds(text: str) -> int | None:
-    if not text.strip():
+    if text.strip().lower() in NO_VALUE:
         return None
     matched = _DURATION.match(text.strip())
     if matched is None:
@@ -185,10 +165,18 @@ def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) 
 
 
 def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """Return the CSV's columns, `practice_id` and `call_date`: one row for each record, in their order."""
-    minutes = local_minutes(records["created_at"], records["practice_id"], commit.zones)
-    rows = pl.concat([records.select("practice_id", minutes), as_csv_shows(records)], how="horizontal")
-    return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
+    """Return the CSV's columns, `practice_id` and `call_date`: one row for each record, in their order.
+
+    An empty text is null in the CSV, and a label is lower case with underscores after parsing.
+    """
+    shown = [records["practice_id"], local_minutes(records["created_at"], records["practice_id"], commit.zones)]
+    for column in COLUMNS:
+        values = records[column.json]
+        if column.cell in (Cell.TEXT, Cell.LABEL):
+            values, _ = _READERS[column.cell](values)
+        if column.cell is not Cell.MINUTE:
+            shown.append(values.alias(column.raw))
+    return pl.DataFrame(shown).with_columns(call_date=pl.col("called_at_local").dt.date())
 
 
 def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:

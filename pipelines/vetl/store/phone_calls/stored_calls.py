@@ -14,7 +14,7 @@ from vetl.store.connection import quoted
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import state
 from vetl.store.frames import EXTRA
-from vetl.store.merge import TARGET
+from vetl.store.merge import TARGET, update
 from vetl.store.phone_calls.json_calls import merged_extra
 from vetl.store.pseudonyms import NAMES, WORDS
 from vetl.store.tables import row_hash
@@ -45,11 +45,6 @@ def pair(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> Matched:
     rest_left = numbered_left.join(numbered_right, on=keys, how="anti", nulls_equal=True, maintain_order="left")
     rest_right = numbered_right.join(numbered_left, on=keys, how="anti", nulls_equal=True, maintain_order="left")
     return Matched(pairs, rest_left.drop(_NTH), rest_right.drop(_NTH))
-
-
-def only_one(frame: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Return the rows whose values in `on` are unique."""
-    return frame.filter(pl.len().over(on) == 1)
 
 
 DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "remote_patient_id")
@@ -151,7 +146,8 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
     secret = state.salt(commit.connection)
-    salts = {practice_id: _practice_salt(secret, practice_id) for practice_id in rows["practice_id"].unique()}
+    practices = rows["practice_id"].unique()
+    salts = {name: hashlib.sha256(f"{secret}/{name}".encode()).hexdigest()[:20] for name in practices}
     salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(_SALT))
     state.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=salted):
@@ -161,11 +157,6 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
             f" ? as _run_id, {row_hash(commit.table.hashed, 'fresh')} as _row_hash, fresh.{EXTRA} from fresh",
             [commit.run_id],
         )
-
-
-def _practice_salt(salt: str, practice_id: str) -> str:
-    """Return the secret part of the call keys of one practice."""
-    return hashlib.sha256(f"{salt}/{practice_id}".encode()).hexdigest()[:20]
 
 
 def _call_key(source: str) -> str:
@@ -194,25 +185,11 @@ def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
 
 def clear_details(commit: Commit, rows: pl.DataFrame) -> None:
     """Clear the details of these rows (`_target`), which may belong to another call; they are read again."""
-    if rows.is_empty():
-        return
-    nothing = ", ".join(f"{name} = null" for name in DETAILS)
-    state.note_stored(commit, rows)
-    with registered_frames(commit.connection, doubtful=rows):
-        commit.connection.execute(
-            f"update {commit.table.raw} as stored set {nothing}, _run_id = ?"
-            " from doubtful where stored.rowid = doubtful._target",
-            [commit.run_id],
-        )
+    update(commit, rows, ", ".join(f"{name} = null" for name in DETAILS))
 
 
 def empty_words(commit: Commit, rows: pl.DataFrame) -> None:
     """Take names and words out of these calls (`_target`), which turned out to be a forgotten client's."""
-    if rows.is_empty():
-        return
     emptied = ", ".join(f"{name} = null" for name in (*NAMES, *WORDS) if name == EXTRA or commit.table.has(name))
-    with registered_frames(commit.connection, own=rows.select(TARGET)):
-        for values in (emptied, f"_row_hash = {row_hash(commit.table.hashed, 'stored')}"):
-            commit.connection.execute(
-                f"update {commit.table.raw} as stored set {values} from own where stored.rowid = own._target"
-            )
+    for values in (emptied, f"_row_hash = {row_hash(commit.table.hashed, 'stored')}"):
+        update(commit, rows.select(TARGET), values)
