@@ -26,8 +26,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Build:
     with duckdb.connect(warehouse) as connection:
         connection.execute(
             "insert into control.quarantine by name (select 'loc-001' as practice_id,"
-            " 'message_events' as endpoint, 'content:1' as row_key, 'id: missing' as reason, '{}' as payload, '' as run_id,"
-            " now() as first_seen, now() as last_seen)"
+            " 'message_events' as endpoint, 'content:1' as row_key, 'id: missing' as reason,"
+            " '{}' as payload, '' as run_id, now() as first_seen, now() as last_seen)"
         )
     return build(warehouse, folder, "--warn-error", "--exclude-resource-type", "unit_test")
 
