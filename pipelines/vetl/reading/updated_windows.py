@@ -35,7 +35,14 @@ from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
 from vetl.reading.undated_lists import get_by_id
-from vetl.reading.whole_list import WHOLE, mark_missing, read_by_status, read_whole_list, union_evidence
+from vetl.reading.whole_list import (
+    WHOLE,
+    are_filtered,
+    mark_missing,
+    read_by_status,
+    read_whole_list,
+    union_evidence,
+)
 
 
 def read_updated_windows(
@@ -336,7 +343,8 @@ def _count_by_status(
     for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
         pages[status] = yield from steps.do(conventions.count(replace(conventions.widest(reading), status=status)))
     whole = yield from steps.do(conventions.count(conventions.widest(reading)))
-    if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
+    alike = whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}
+    if alike and not are_filtered(pages):
         return None
     return {**pages, ANY_STATUS: whole}
 
