@@ -22,7 +22,7 @@ from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.core.steps import GetRecords, Step
 from vetl.endpoints import CLIENTS
 from vetl.reading import read_list
-from vetl.reading.undated_lists import ENOUGH
+from vetl.reading.rows_by_id import ENOUGH
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

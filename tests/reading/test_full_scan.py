@@ -16,7 +16,7 @@ from vetl.discovery.conventions import QueryConventions
 from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS
 from vetl.reading import paging
 from vetl.reading.paging import MOST_KEPT, kept_rows, read_pass
-from vetl.reading.undated_lists import ENOUGH
+from vetl.reading.rows_by_id import ENOUGH
 from vetl.reading.whole_list import WHOLE, read_whole_list
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)

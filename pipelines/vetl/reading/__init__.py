@@ -1,9 +1,9 @@
 """Read one list until it is proven whole: strategies are pure generators of `vetl.core.steps`, without I/O.
 
 `read_list` reads a list with the strategy that its endpoint declares, after the parameters that it needs are
-discovered: `updated_windows`, `undated_lists`, or `call_schedule` with `call_days` and `call_details`. They stand
-on `paging` (one pass), `certified` (a window), `whole_list` and `coverage` (the cursors). All that is learnt about
-a server comes from `vetl.discovery`.
+discovered: `updated_windows`, `undated_lists`, `rows_by_id`, or `call_schedule` with `call_days` and
+`call_details`. They stand on `paging` (one pass), `certified` (a window), `whole_list` and `coverage` (the
+cursors). All that is learnt about a server comes from `vetl.discovery`.
 """
 
 from dataclasses import replace
@@ -17,7 +17,8 @@ from vetl.discovery.conventions import conventions_of
 from vetl.discovery.discover import discover
 from vetl.discovery.first_look import reusing
 from vetl.reading.call_schedule import read_call_days
-from vetl.reading.undated_lists import read_by_reference, read_full_scan, read_newest_first
+from vetl.reading.rows_by_id import read_by_reference
+from vetl.reading.undated_lists import read_full_scan, read_newest_first
 from vetl.reading.updated_windows import read_updated_windows
 
 READ_AS = "times_without_offset"

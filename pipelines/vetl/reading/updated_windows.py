@@ -34,7 +34,7 @@ from vetl.reading import coverage
 from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
-from vetl.reading.undated_lists import get_by_id
+from vetl.reading.rows_by_id import get_by_id
 from vetl.reading.whole_list import (
     WHOLE,
     are_filtered,
