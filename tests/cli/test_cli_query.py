@@ -60,6 +60,12 @@ def test_json_is_one_array_of_objects(capsys: pytest.CaptureFixture[str]) -> Non
     assert second["rate"] is None
 
 
+def test_json_has_bytes_as_hex_and_no_object_loses_a_column(capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(answer(capsys, "select '\\xFF'::blob as a", "--format", "json")) == [{"a": "ff"}]
+    assert app.execute(["query", "select 1 as a, 2 as a", "--format", "json"]) == 2
+    assert "two columns are called a" in capsys.readouterr().err
+
+
 def test_the_json_flag_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(answer(capsys, "select 1 as a, 'x' as b", "--json"))
 

@@ -24,6 +24,7 @@ from vetl.core.errors import (
     RateLimited,
     RequestRefused,
     TooLarge,
+    TooSlow,
     Transient,
     Unreachable,
 )
@@ -225,6 +226,10 @@ def test_other_refusals_are_final(stage: Stage, status: int) -> None:
 def test_a_server_that_does_not_answer_in_time_is_asked_again(stage: Stage) -> None:
     stage.server.answers(Reply(hang=True), WHOLE)
     assert stage.play(one, Limits(timeout_seconds=0.05)).requests > 1
+
+    stage.server.answers(Reply(hang=True))
+    with pytest.raises(TooSlow):
+        stage.play(one, Limits(timeout_seconds=0.05), RetryPolicy(attempts=1))
 
 
 def test_an_answer_that_is_too_large_is_not_requested_again(stage: Stage) -> None:

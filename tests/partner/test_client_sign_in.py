@@ -34,6 +34,7 @@ from vetl.core.errors import (
     SignInRefused,
     Unreachable,
     VetlError,
+    Withheld,
 )
 from vetl.core.pages import Page
 from vetl.partner.account import AcceptedCredentials
@@ -149,6 +150,43 @@ def test_a_token_that_was_good_and_is_forbidden_now_is_renewed_once(stage: Stage
     stage.play(twice)
 
     assert [asked.token for asked in stage.server.asked] == ["token-1", "token-1", "token-2"]
+
+
+@pytest.mark.parametrize(
+    "expired",
+    [reply_json({"success": False, "data": None, "message": "expired"}), Reply(302, b"", {"Location": "/login"})],
+    ids=["success false", "redirect"],
+)
+def test_a_token_that_was_good_and_is_answered_twice_without_401_is_renewed_once(
+    stage: Stage, expired: Reply
+) -> None:
+    """The contract confirms 401 for messages only; some platforms send an expired token to their login page."""
+    stage.server.handler = lambda asked: (
+        expired if asked.token == "token-1" and len(stage.server.asked) > 1 else reply_page([])
+    )
+
+    async def twice(client: PartnerClient) -> None:
+        await one(client)
+        await one(client)
+
+    stage.play(twice)
+
+    assert [asked.token for asked in stage.server.asked] == [*["token-1"] * 3, "token-2"]
+
+
+def test_a_list_that_fails_with_success_false_costs_one_sign_in(stage: Stage) -> None:
+    stage.server.handler = lambda asked: (
+        reply_error(200) if asked.path.endswith("appointments") else reply_page([])
+    )
+
+    async def both(client: PartnerClient) -> None:
+        await client.page(PRACTICE, "staff_tasks", {})
+        with pytest.raises(Withheld):
+            await client.page(PRACTICE, "appointments", {})
+
+    stage.play(both)
+
+    assert stage.server.sign_ins == 2
 
 
 def test_a_list_that_is_forbidden_costs_one_sign_in_and_stays_so(stage: Stage) -> None:

@@ -13,7 +13,7 @@ from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, FullScan, NewestFirst, Record, Strategy
 from vetl.discovery.conventions import QueryConventions
-from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, STAFF_TASKS
+from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS
 from vetl.reading import paging
 from vetl.reading.paging import MOST_KEPT, kept_rows, read_pass
 from vetl.reading.undated_lists import ENOUGH
@@ -102,6 +102,28 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
         source.touch(final[0], status="pending")
         source.add(status="canceled")
         source.remove(opened[1])
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "statuses"),
+    [
+        (STAFF_TASKS, ("pending", "completed", "canceled")),
+        (AI_OUTBOUND, ("received", "queued", "in_progress", "completed", "suppressed", "failed")),
+        (BOOKING_SESSIONS, ("active", "completed", "abandoned")),
+    ],
+    ids=lambda value: value.name if isinstance(value, Endpoint) else "",
+)
+@pytest.mark.parametrize("each", [1, 10])
+def test_a_list_that_hides_as_many_rows_of_each_status_as_it_shows_is_read_by_status(
+    endpoint: Endpoint, statuses: tuple[str, ...], each: int
+) -> None:
+    """Equal totals alone would look like a filter that the server ignores."""
+    kind = Manners(order="created_desc", default_status=statuses[0])
+    source = ModelSource(Random(7), kind).fill(
+        each * len(statuses), START - timedelta(hours=60), timedelta(hours=1), *statuses
+    )
+
+    sync_whole(endpoint, source, ModelStore())
 
 
 def test_a_request_open_for_long_is_got_by_id() -> None:

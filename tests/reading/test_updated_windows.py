@@ -15,7 +15,10 @@ from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
+from vetl.core.errors import TooSlow
 from vetl.core.list_read import Reconcile
+from vetl.core.pages import Page
+from vetl.core.steps import ReadPage
 from vetl.endpoints import BOOKING_SESSIONS
 
 
@@ -202,6 +205,45 @@ def test_a_server_that_accepts_no_bound_in_the_future_is_read_by_what_changed(en
 
 
 @LISTS
+@pytest.mark.parametrize("refused", ["days", "instants"])
+@pytest.mark.parametrize("bounds", ["instant", "day"])
+@pytest.mark.parametrize("default_end", ["none", "midnight"])
+def test_a_deleted_row_is_found_if_the_list_without_an_end_shows_the_latest_rows(
+    endpoint: Endpoint,
+    refused: Literal["days", "instants"],
+    bounds: Literal["instant", "day"],
+    default_end: Literal["none", "midnight"],
+) -> None:
+    source, store = filled(2, Manners(refuses_future=refused, bounds=bounds, default_end=default_end), 60)
+    for _ in range(2):
+        source.now = source.now.replace(minute=7)
+        source.add(source.now - timedelta(minutes=4), status="completed")
+        sync(endpoint, source, store)
+        source.now += timedelta(hours=1)
+    kept = dict(store.rows)
+    source.remove(next(iter(source.rows)))
+
+    outcome = sync(endpoint, source, store, reconcile="full")
+
+    is_found = default_end == "none" or endpoint is BOOKING_SESSIONS
+    assert store.rows == (source.rows if is_found else kept)
+    assert is_found == (not any("deletions are not marked" in note for note in outcome.notes))
+
+
+@LISTS
+def test_rows_of_today_are_here_at_once_if_no_day_to_come_is_accepted(endpoint: Endpoint) -> None:
+    """The list without an end ends at the last midnight."""
+    manners = Manners(refuses="instants", refuses_future="days", bounds="day", default_end="midnight")
+    source, store = filled(2, manners, 60)
+
+    for _ in range(2):
+        sync(endpoint, source, store)
+        assert store.rows == source.rows
+        source.now += timedelta(hours=1)
+        source.add(status="completed")
+
+
+@LISTS
 @pytest.mark.parametrize("most_days", [7, 10, 31, 92])
 @pytest.mark.parametrize("bounds", ["instant", "day"])
 @pytest.mark.parametrize("refuses", [None, "instants"])
@@ -229,6 +271,63 @@ def test_a_server_that_limits_the_length_of_a_range_is_read_part_by_part(
     source.remove(next(iter(source.rows)))
 
     sync_whole(endpoint, source, store, history_start=since, reconcile="full")
+
+
+def filled_for_months(manners: Manners) -> tuple[ModelSource, ModelStore, date]:
+    """Return a row every ten hours, an empty store, and the first day."""
+    source, first = ModelSource(Random(5), manners), START - timedelta(days=150)
+    return (
+        source.fill(360, first + timedelta(hours=1), timedelta(hours=10), "completed"),
+        ModelStore(),
+        first.date(),
+    )
+
+
+@LISTS
+@pytest.mark.parametrize("most_days", [1, 2, 3, 5])
+def test_a_limit_of_a_day_is_kept(endpoint: Endpoint, most_days: int) -> None:
+    source, store, since = filled_for_months(Manners(most_days=most_days, largest_page=25))
+
+    for _ in range(2):
+        sync_whole(endpoint, source, store, history_start=since)
+        source.now += timedelta(hours=1)
+        source.add(status="completed")
+    source.remove(next(iter(source.rows)))
+    sync_whole(endpoint, source, store, history_start=since, reconcile="full")
+
+
+@LISTS
+@pytest.mark.parametrize("days", [20, 2])
+def test_ranges_that_a_gateway_does_not_wait_for_are_shortened(endpoint: Endpoint, days: int) -> None:
+    """So they are if the platform has become slow since the first sync."""
+    manners = Manners(most_days=days, too_long=TooSlow("504"), largest_page=25)
+    for first in (manners, Manners(largest_page=25)):
+        source, store, since = filled_for_months(first)
+        for reconcile in ("no", "recent", "full"):
+            sync_whole(endpoint, source, store, history_start=since, reconcile=reconcile)
+            source.manners = manners
+            source.now += timedelta(hours=1)
+            source.add(status="completed")
+
+
+@LISTS
+def test_a_gateway_that_waits_for_nothing_is_not_asked_part_by_part(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, store, since = filled_for_months(Manners(largest_page=25))
+    sync_whole(endpoint, source, store, history_start=since)
+    asked: list[Any] = []
+
+    def page(step: ReadPage) -> Page:
+        asked.append(step)
+        raise TooSlow("504")
+
+    monkeypatch.setattr(source, "page", page)
+
+    with pytest.raises(TooSlow):
+        sync(endpoint, source, store, history_start=since, reconcile="recent")
+
+    assert len(asked) < 10
 
 
 @LISTS

@@ -47,6 +47,14 @@ def test_a_call_that_is_gone_is_marked_and_comes_back_under_its_key(filled: Fill
     assert filled.rows("select * from history.phone_calls") == []
 
 
+def test_days_without_an_answer_of_their_own_may_be_empty(filled: Filled) -> None:
+    """The platform answers 404 to days without calls."""
+    filled.replace_days(call_line())
+
+    assert filled.commit("phone_calls", ReplaceDays([], DAY, NEXT, START + HOUR)) == Changes(deleted=1)
+    assert filled.commit("phone_calls", ReplaceDays([], DAY, NEXT, START + 2 * HOUR)) == Changes()
+
+
 def test_ids_and_unknown_fields_are_kept_only_if_the_match_is_certain(filled: Filled) -> None:
     filled.replace_days(call_line(summary="one"), call_line(summary="two"))
     filled.attach(call_record("x", summary="one", recording="r"), call_record("y", summary="two"))

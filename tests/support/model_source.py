@@ -43,6 +43,8 @@ class Manners:
     """The bounds in the future that are refused: days after today, or instants after now, too."""
     most_days: int | None = None
     """The days of the longest range that is accepted; without a start the list has the latest of them."""
+    too_long: VetlError | None = None
+    """The answer to a longer range; `None`: it is refused."""
     oldest_days: int | None = None
     """The age in days from which a start is refused."""
     status_ignored: bool = False
@@ -212,7 +214,7 @@ class ModelSource:
             raise RequestRefused("too old", status=400)
         first = (self._end(str(end)) if end else self.now) - timedelta(days=manners.most_days)
         if start is not None and self._start(str(start)) < first:
-            raise RequestRefused("the range is too long", status=400)
+            raise manners.too_long or RequestRefused("the range is too long", status=400)
         return [row for row in rows if _at(row) >= first]
 
     def _bound(self, text: str) -> datetime | date:

@@ -17,12 +17,18 @@ from benchmarks.marts_world import make
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Provide a warehouse without rows, built with every warning an error.
+    """Provide a warehouse without rows, but with a webhook in quarantine, built with every warning an error.
 
     Without unit tests: they bring their own rows, and `filled` runs them.
     """
     folder = tmp_path_factory.mktemp("empty")
     warehouse = create_warehouse(folder / "vetl.duckdb")
+    with duckdb.connect(warehouse) as connection:
+        connection.execute(
+            "insert into control.quarantine by name (select 'loc-001' as practice_id,"
+            " 'message_events' as endpoint, 'content:1' as row_key, 'id: missing' as reason,"
+            " '{}' as payload, '' as run_id, now() as first_seen, now() as last_seen)"
+        )
     return build(warehouse, folder, "--warn-error", "--exclude-resource-type", "unit_test")
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -140,6 +141,8 @@ def _write_rows(stream: RowStream, style: Format) -> None:
         case "vertical":
             _write_vertical(stream)
         case "json":
+            if twice := [name for name, times in Counter(stream.columns).items() if times > 1]:
+                raise WrongUse(f"two columns are called {twice[0]}; an object has one: name the other by `as`")
             objects = (dict(zip(stream.columns, row, strict=True)) for row in chain.from_iterable(stream.batches))
             sys.stdout.writelines(_json("[", objects, "]"))
         case "csv":

@@ -140,7 +140,7 @@ Columns = Mapping[str | TableColumn, Callable[[Item], object]]
 
 def json_of(value: object) -> str:
     """Return a value as JSON."""
-    return json_text(to_json(value, inf_nan_mode="null", fallback=str).decode())
+    return json_text(to_json(value, inf_nan_mode="null", bytes_mode="hex", fallback=str).decode())
 
 
 def print_json(value: object) -> None:

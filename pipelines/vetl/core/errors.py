@@ -209,7 +209,7 @@ class Unreachable(Transient):
 
 
 class TooSlow(Unreachable):
-    """504: a gateway gave up waiting for the platform. Fewer days may be answered in time."""
+    """504 or a time-out: somebody gave up waiting for the platform. Fewer days may be answered in time."""
 
 
 class Untrusted(Unreachable):

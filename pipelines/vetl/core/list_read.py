@@ -231,7 +231,7 @@ class Practice:
     id: Annotated[str, AfterValidator(_possible_id)]
     name: Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
     time_zone: Annotated[str, AfterValidator(known_zone)]
-    history_start: date
+    history_start: Annotated[date, Field(ge=date(1900, 1, 1))]
     group: Annotated[str, AfterValidator(_one_line)] | None = None
 
 

@@ -23,7 +23,7 @@ from zoneinfo import TZPATH, ZoneInfo, reset_tzpath
 
 from pydantic import BaseModel
 
-from vetl.core.endpoint import Kind, columns_of
+from vetl.core.endpoint import Endpoint, Kind, columns_of
 from vetl.core.pages import Row, instant
 
 _NO_PLACE = ("Factory", "localtime", "posixrules")
@@ -142,8 +142,13 @@ class Times:
     lacking: set[str] = field(default_factory=set[str])
 
     @classmethod
-    def of(cls, record: type[BaseModel], setting: TimesWithoutOffset | None, time_zone: str) -> Self:
-        """Return the times of a list by the model of its rows."""
+    def of(cls, endpoint: Endpoint, setting: TimesWithoutOffset | None, time_zone: str) -> Self:
+        """Return the times of a list."""
+        return cls.of_record(endpoint.record, setting, time_zone)
+
+    @classmethod
+    def of_record(cls, record: type[BaseModel], setting: TimesWithoutOffset | None, time_zone: str) -> Self:
+        """Return the times of rows of this model."""
         instants = (column.name for column in columns_of(record) if column.kind is Kind.INSTANT)
         return cls(tuple(instants), setting, time_zone)
 

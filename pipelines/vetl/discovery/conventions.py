@@ -22,6 +22,8 @@ Bounds = Literal["instant", "widened", "day", "none"]
 days or its precision is unknown; days a day further out, because it accepts no instant; or no start works."""
 MARGIN_DAYS = 4
 """Days by which a request may be longer than its window: overlap, a day on each side, and whole days."""
+SHORTEST_PART = timedelta(hours=12)
+"""The length of a part if a limit has no room for all of these margins: bounds to the second need few of them."""
 UNPROVEN_END = timedelta(hours=36)
 """Age of a change that an answer certainly includes if no end is known to work. The contract's default end is the
 current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
@@ -37,8 +39,9 @@ class QueryConventions:
     more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
     only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
     the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
-    requested again. `latest`: the server refuses later bounds. `most_days`: it refuses longer ranges. `saves`: a
-    pass saves rows while it is read, if they take much memory; `sealed_before` is that of `MergeRows`.
+    requested again. `latest`: the server refuses later bounds; `endless`: without an end it shows later rows.
+    `most_days`: it refuses longer ranges. `saves`: a pass saves rows while it is read, if they take much memory;
+    `sealed_before` is that of `MergeRows`.
     """
 
     names: QueryNames
@@ -51,6 +54,7 @@ class QueryConventions:
     required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False
     latest: datetime | None = None
+    endless: bool = False
     most_days: int | None = None
     saves: bool = False
     sealed_before: datetime | None = None
@@ -83,7 +87,7 @@ class QueryConventions:
     def _bound(self, bound: datetime | date, outward: int) -> str | None:
         """Format a bound in the form that the server accepts.
 
-        Return `None` for a day in the future, if it refuses these: its default end may show more of today.
+        Return `None` for an end in the future, if it refuses these and shows more without one, as it may for days.
         """
         if not isinstance(bound, datetime):
             return bound.isoformat()
@@ -94,7 +98,8 @@ class QueryConventions:
         at = bound + further
         if self.latest is None or at <= self.latest:
             return format_bound(at, form)
-        return format_bound(self.latest, form) if form == "instant" else None
+        is_omitted = outward > 0 and (form != "instant" or self.endless)
+        return None if is_omitted else format_bound(self.latest, form)
 
     def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
         """Return the latest instant before which no row of the list can still appear.
@@ -121,26 +126,48 @@ class QueryConventions:
     @property
     def shows_latest(self) -> bool:
         """Return whether answers include even a row that is changed during the read."""
-        return self.reaches_now and self.latest is None
+        return self.reaches_now and (self.latest is None or self.endless)
 
     def widest(self, reading: Reading) -> Window:
         """Return the window of the whole history, or as much of its end as one range may have."""
         whole = reading.whole_history
         assert isinstance(whole.start, datetime)
         assert isinstance(whole.end, datetime)
-        return replace(whole, start=self.parts(whole.start, whole.end)[-1][0])
+        end = whole.end if self.most_days is None else min(whole.end, reading.now + self._part / 2)
+        return replace(whole, start=self.parts(whole.start, end)[-1][0], end=end)
 
     def parts(self, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
         """Return a span in as few parts as the server accepts, each with the margins of its request."""
-        length = end - start if self.most_days is None else timedelta(days=self.most_days - MARGIN_DAYS)
+        length = end - start if self.most_days is None else self._part
         count = max(1, -(-(end - start) // length)) if length else 1
         bounds = [max(start, end - length * number) for number in range(count, -1, -1)]
         return list(pairwise(bounds))
 
     @property
+    def _part(self) -> timedelta:
+        """Return the length of a part whose request the server accepts, if it limits ranges."""
+        return max(timedelta(days=(self.most_days or 0) - MARGIN_DAYS), SHORTEST_PART)
+
+    @property
     def shortest(self) -> timedelta:
         """Return the shortest window that the date filter can select."""
         return timedelta(seconds=2) if self.bounds == "instant" else timedelta(days=1)
+
+
+WITHOUT_END, SHOWS_LATEST = "without_end", "the latest rows"
+"""The capability of a server that refuses ends in the future, and its one value."""
+
+
+def shows_latest(page: Page) -> bool:
+    """Return whether a page has a row of this quarter of an hour, so that its list does not end at a midnight."""
+    quarter = page.server_time.timestamp() // 900
+    times = [at for row in page.rows if (at := updated_at(row)) is not None]
+    return any(at.timestamp() // 900 == quarter and is_clear_of_midnights(at) for at in times)
+
+
+def is_clear_of_midnights(at: datetime) -> bool:
+    """Return whether the minutes beside a time are on its day in every zone; zones differ by 15-minute steps."""
+    return 1 <= at.minute % 15 < 14  # noqa: PLR2004 - as above
 
 
 def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
@@ -195,9 +222,12 @@ def whole_range(
     The end is the source's clock if the server refuses ends in the future; the range has the latest `most_days` if
     it refuses longer ones.
     """
-    late = latest_bound(reading, bounds) if refuses_future else reading.now + timedelta(days=2)
-    past = reading.local_midnight(reading.history_start)
-    return past if most_days is None else max(past, late - timedelta(days=most_days - 1)), late
+    past, ahead = reading.local_midnight(reading.history_start), timedelta(days=2)
+    length = timedelta(days=most_days - 1) or timedelta(hours=23) if most_days else None
+    if length:
+        ahead = min(ahead, length / 3)
+    late = latest_bound(reading, bounds) if refuses_future else reading.now + ahead
+    return max(past, late - length) if length else past, late
 
 
 def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
@@ -215,6 +245,7 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
         status=capabilities.result("status"),
         end_in_days=end.bounds == "day",
         latest=latest_bound(reading, end_form) if end.refuses_future else None,
+        endless=reading.capabilities.get(WITHOUT_END) == SHOWS_LATEST,
         most_days=start.most_days,
         required={start.name: format_bound(past, start.bounds)} if ignored and start.bounds else {},
     )

@@ -22,11 +22,17 @@ from vetl.core.errors import Unreachable, VetlError
 from vetl.core.list_read import Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window, key_of
 from vetl.core.steps import Plan, Query, ReadPage, SideBySide
-from vetl.discovery.conventions import QueryConventions, contradiction, format_bound, has_strays
+from vetl.discovery.conventions import (
+    QueryConventions,
+    contradiction,
+    format_bound,
+    has_strays,
+    is_clear_of_midnights,
+)
 from vetl.discovery.identity import Identity, look
 from vetl.discovery.page_parameters import ENOUGH, are_apart, are_same
 from vetl.discovery.probes import ListKnowledge, PageProbe
-from vetl.discovery.ranges import SECOND, Timed, is_clear_of_midnights, timed_rows
+from vetl.discovery.ranges import SECOND, Timed, timed_rows
 
 A = TypeVar("A")
 Pages = MutableMapping[frozenset[tuple[str, str]], Page]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from vetl.core.endpoint import DateWindows, QueryNames
-from vetl.core.errors import NotFound, RequestRefused
+from vetl.core.errors import NotFound, RequestRefused, TooSlow
 from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page
 from vetl.core.steps import Plan, ReadPage, do
@@ -52,6 +52,8 @@ TWICE = ", seen there and back"
 """The end of the evidence of a slight contrast, which was seen twice in turn: A, B, A, B."""
 VALIDATION = (400, 422)
 """HTTP statuses of a validation error; the contract shows 400 only."""
+TOO_SLOW = 504
+"""The status of a query that a gateway does not wait for."""
 NO_SUCH_NAME = "vetl_doctor"
 """A parameter that no server has, to see how a server answers an unknown name."""
 
@@ -129,13 +131,18 @@ class ListKnowledge:
     def ask(self, query: Query) -> PageProbe:
         """Read one page; return `None` if the server refuses this query.
 
-        Raise `PracticeRefused` if the server answers nothing for this practice.
+        A query that is too slow is refused, too, if the server has answered others. Raise `PracticeRefused` if the
+        server answers nothing for this practice.
         """
         answer: Page | RequestRefused
         try:
             answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
         except RequestRefused as refusal:
             answer = refusal
+        except TooSlow as slow:
+            if not any(isinstance(known, Page) for known in self.answers.values()):
+                raise  # the platform answers to nothing
+            answer = RequestRefused(str(slow), status=TOO_SLOW)
         self.answers[frozenset(query.items())] = answer
         return None if isinstance(answer, RequestRefused) else answer
 
@@ -173,7 +180,7 @@ class ListKnowledge:
         refusal = yield from self.refusal_of({})
         if refusal is None:
             return ()
-        if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
+        if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in (*VALIDATION, TOO_SLOW)):
             raise refusal
         return [name for name, _ in refusal.fields if name]
 

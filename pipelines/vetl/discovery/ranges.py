@@ -17,15 +17,15 @@ from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery import probes
-from vetl.discovery.conventions import Bounds, format_bound, latest_bound
+from vetl.discovery.conventions import Bounds, format_bound, is_clear_of_midnights, latest_bound
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""
-MOST_DAYS = (None, 365, 180, 90, 60, 30, 14, 7)
-"""Usual limits of the length of a range, in days; `None`: no limit."""
+MOST_DAYS = (365, 180, 90, 60, 30, 14, 7, 3, 1)
+"""Usual limits of the length of a range, in days."""
 SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
@@ -127,17 +127,18 @@ def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) ->
 def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
     """Read the first page of the whole list, with the configured end if the server accepts it.
 
-    If the server refuses so long a range, read as much of it as it accepts.
+    If the server refuses so long a range, or is too slow for it, read as much of it as it accepts.
     """
-    for knowledge.most_days in MOST_DAYS:
+    # A range without an end is shorter, so if these are limited, it says little about the end.
+    for has_end, knowledge.most_days in (*product((True, False), (None,)), *product((True, False), MOST_DAYS)):
         past, late = knowledge.widest(bounds)
-        for query in ({name: past, knowledge.names.end: late}, {name: past}):
-            whole = yield from knowledge.recall(query)
-            if whole is not None:
-                knowledge.names = replace(knowledge.names, start=name)
-                knowledge.bounds = bounds
-                knowledge.whole = query
-                return whole
+        query = {name: past, knowledge.names.end: late} if has_end else {name: past}
+        whole = yield from knowledge.recall(query)
+        if whole is not None:
+            knowledge.names = replace(knowledge.names, start=name)
+            knowledge.bounds = bounds
+            knowledge.whole = query
+            return whole
     knowledge.most_days = None
     return None
 
@@ -315,11 +316,6 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
 def timed_rows(rows: Sequence[Row]) -> list[Timed]:
     """Return the rows whose time can be parsed, each with its time."""
     return [(row, at) for row in rows if (at := updated_at(row)) is not None]
-
-
-def is_clear_of_midnights(at: datetime) -> bool:
-    """Return whether the minutes beside a time are on its day in every zone; zones differ by 15-minute steps."""
-    return 1 <= at.minute % 15 < 14  # noqa: PLR2004 - as above
 
 
 def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Literal["instant", "widened"] | None]:

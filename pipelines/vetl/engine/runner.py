@@ -113,7 +113,7 @@ class StepRunner:
         self._rows_read = 0
         self._oldest = datetime.max.replace(tzinfo=UTC)
         self._expected = ExpectedRows()
-        self._times = Times.of(endpoint.record, run.order.times_without_offset, practice.time_zone)
+        self._times = Times.of(endpoint, run.order.times_without_offset, practice.time_zone)
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
             partial(run.store.prepared, practice.id, endpoint),

@@ -230,6 +230,6 @@ async def _newest_call(
         page = await client.page(practice.id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
     except VetlError:
         return None
-    times = Times.of(PHONE_CALLS.record, setting, practice.time_zone)
+    times = Times.of(PHONE_CALLS, setting, practice.time_zone)
     begun = [at for row in page.rows if (at := instant(times.read(row).get("created_at"))) is not None]
     return max((at for at in begun if at <= platform_time), default=None)

@@ -256,8 +256,10 @@ class PartnerClient:
             try:
                 async with limiter.passing():
                     token = self._session.latest(token)  # it may have waited long in the limiter
-                    answer = await self._accepted(request, budget, practice_id, token, limiter)
-                    return decipher(answer, budget.attempt)
+                    answer, token = await self._accepted(request, budget, practice_id, token, limiter)
+                    value = decipher(answer, budget.attempt)
+                    token.good_for.add(practice_id)
+                    return value
             except (errors.Transient, errors.ContractBroken, errors.PracticeRefused) as error:
                 if not request.repeatable:
                     if isinstance(error, errors.TokenRejected):
@@ -270,14 +272,14 @@ class PartnerClient:
 
     async def _accepted(
         self, request: Request, budget: RetryBudget, practice_id: str, token: Token, limiter: RateLimiter
-    ) -> Answer:
-        """Return the answer to the request, after a new sign-in if its token is rejected.
+    ) -> tuple[Answer, Token]:
+        """Return the answer to the request and its token, after a new sign-in if a token is rejected.
 
         It keeps its place meanwhile: some tokens are good for a few uses, which others would take.
         """
         while True:
             try:
-                return await self._ask(request, budget, practice_id, token)
+                return await self._ask(request, budget, practice_id, token), token
             except errors.TokenRejected as error:
                 if not request.repeatable:
                     raise
@@ -294,18 +296,24 @@ class PartnerClient:
         token: Token,
     ) -> None:
         """Pause or sign in, as the failure demands; raise `error` if the request may not be sent again."""
+        # Some platforms answer an expired token with 403, a redirect to their login page, or `success: false`: a
+        # token that was accepted before is renewed once, after a 403 at once, else if the answer comes twice.
+        token = self._session.latest(token)
+        may_renew = not budget.renewed and practice_id in token.good_for
         if isinstance(error, errors.PracticeRefused):
-            # Some platforms answer 403 to an expired token: a token that was accepted before is renewed once.
-            token = self._session.latest(token)
-            if error.status != HTTPStatus.FORBIDDEN or budget.forbidden or practice_id not in token.good_for:
+            if error.status != HTTPStatus.FORBIDDEN or not may_renew:
                 raise error
-            budget.forbidden = True
             budget.attempt += 1
-            await self._session.renew(token)
         elif isinstance(error, errors.RateLimited) or getattr(error, "retry_after", None):
             limiter.pause(budget.pause_after(error, successes=limiter.successes))
+            return
         else:
+            comes_twice = budget.attempt > 1
             await budget.wait(error)
+            if not (isinstance(error, errors.Withheld) and comes_twice and may_renew):
+                return
+        budget.renewed = True
+        await self._session.renew(token)
 
     async def _renewed(self, error: errors.TokenRejected, budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt. All requests that got a 401 with this token share one sign-in."""
@@ -339,7 +347,6 @@ class PartnerClient:
             for limited in (self.total, counters):
                 limited.limited += isinstance(error, errors.RateLimited)
             raise error
-        token.good_for.add(practice_id)
         return answer
 
     async def _exchange(

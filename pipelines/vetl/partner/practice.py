@@ -134,7 +134,7 @@ class PartnerPractice:
 
     def _typed(self, model: type[M], label: str, row: Row) -> M:
         if self._local_times:
-            row = Times.of(model, "practice", self._local_times).read(row)
+            row = Times.of_record(model, "practice", self._local_times).read(row)
         return typed(model, label, row)
 
     # Messages

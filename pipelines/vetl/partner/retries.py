@@ -80,7 +80,7 @@ class RetryBudget:
     def __init__(self, label: str, deadline: Deadline) -> None:
         self.label = label
         self.attempt = 1
-        self.forbidden = False
+        self.renewed = False
         self._deadline = deadline
         self._seen: Counter[type[Failure]] = Counter()
         self._rejected: list[Collection[str]] = []

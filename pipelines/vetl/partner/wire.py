@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from vetl.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable, Untrusted
+from vetl.core.errors import ConfigurationError, RequestRefused, TooSlow, TornAnswer, Unreachable, Untrusted
 from vetl.core.text import is_this_machine
 from vetl.partner.account import Account, checked_base_url
 from vetl.partner.answers import read_body, redact
@@ -132,7 +132,8 @@ def _explain(error: Exception, label: str) -> NoReturn:
         raise ConfigurationError(f"{label}: the request cannot be sent ({kind})") from None
     if isinstance(error, _TORN):
         raise TornAnswer(f"{label}: {words} ({kind})") from None
-    raise Unreachable(f"{label}: {words} ({kind}); is partner.base_url right and the platform up?") from None
+    unreachable = TooSlow if isinstance(error, httpx.ReadTimeout | TimeoutError) else Unreachable
+    raise unreachable(f"{label}: {words} ({kind}); is partner.base_url right and the platform up?") from None
 
 
 def _opener(base_url: str) -> Callable[[], Transport]:

@@ -9,7 +9,7 @@ a server comes from `vetl.discovery`.
 from dataclasses import replace
 
 from vetl.core.endpoint import ByReference, DateWindows, FullScan, Kind, NewestFirst, Received, UpdatedWindows
-from vetl.core.errors import RequestRefused, WrongUse
+from vetl.core.errors import RequestRefused, TooSlow, WrongUse
 from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
 from vetl.core.steps import Flush, Learnt, Plan
 from vetl.discovery import identity
@@ -59,9 +59,9 @@ def _read_list(reading: Reading) -> Plan[Outcome]:
 def _discovered(reading: Reading) -> Plan[Outcome]:
     """Discover the query parameters of a list that the contract does not show, then read the list.
 
-    If the list is refused, or cannot be certified although its parameters were known from earlier syncs, they are
-    examined again, and if the result differs, the list is read again: the server may have changed, or accept no
-    end in the future, which no early end shows.
+    If the list is refused, too slow, or cannot be certified although its parameters were known from earlier syncs,
+    they are examined again, and if the result differs, the list is read again: the server may have changed, or
+    accept no end in the future, which no early end shows.
     """
     discovered = yield from discover(reading)
     capabilities, pages = discovered.capabilities, discovered.pages
@@ -74,7 +74,7 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
         capabilities = (yield from discover(reading)).capabilities
     try:
         outcome = yield from reusing(pages, _running(reading, capabilities))
-    except RequestRefused:
+    except (RequestRefused, TooSlow):
         again = (yield from discover(reading, KEYS)).capabilities
         if again == capabilities:
             raise

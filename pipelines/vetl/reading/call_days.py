@@ -294,7 +294,7 @@ def _replace(
         pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
         doubt = f"{pages_hold} {rows} calls, but the total is {pages[-1].total_count}"
     replaced = steps.ReplaceDays(
-        [page.frame for page in pages if page.rows],
+        [page.frame for page in pages if page.frame is not None],
         start,
         last,
         evidence.finished,

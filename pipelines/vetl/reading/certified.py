@@ -22,7 +22,7 @@ from operator import add
 
 from vetl.core.pages import Page, Window, WindowKind, updated_at
 from vetl.core.steps import MergeRows, MoveCursor, Plan, SideBySide, do
-from vetl.discovery.conventions import QueryConventions, has_strays
+from vetl.discovery.conventions import QueryConventions, has_strays, shows_latest
 from vetl.reading import paging
 from vetl.reading.coverage import Coverage
 
@@ -67,11 +67,12 @@ class WindowOutcome:
 class Shared:
     """The observations that the parts of a window share while they are read concurrently.
 
-    `windows`, `pages` and `came` count the windows, pages and rows so far.
+    `windows`, `pages` and `came` count the windows, pages and rows so far. `latest`: a row of this moment came.
     """
 
     lies: bool = False
     strays: bool = False
+    latest: bool = False
     windows: int = 0
     pages: int = 0
     came: int = 0
@@ -86,6 +87,7 @@ class Shared:
         """Count pages that were read and their rows."""
         self.pages += len(pages)
         self.came += sum(len(page.rows) for page in pages)
+        self.latest = self.latest or any(map(shows_latest, pages[-1:]))  # sorted lists have it there
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,17 +25,24 @@ from datetime import datetime, timedelta
 
 from vetl.core import steps
 from vetl.core.endpoint import UpdatedWindows
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, TooSlow
 from vetl.core.list_read import Outcome, Reading, Result
 from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
-from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
+from vetl.discovery.conventions import SHORTEST_PART, SHOWS_LATEST, UNPROVEN_END, WITHOUT_END, QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading import coverage
 from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
 from vetl.reading.undated_lists import get_by_id
-from vetl.reading.whole_list import WHOLE, mark_missing, read_by_status, read_whole_list, union_evidence
+from vetl.reading.whole_list import (
+    WHOLE,
+    are_filtered,
+    mark_missing,
+    read_by_status,
+    read_whole_list,
+    union_evidence,
+)
 
 
 def read_updated_windows(
@@ -97,11 +104,18 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
     sealed = covered.through(start)
     closed = _Closed(covered, covered)
     parts = [part for gap in due.spans for part in conventions.parts(*gap)]
-    for part in parts:
+    while parts:
+        part = parts.pop(0)
         settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
         try:
             closed = yield from _close(conventions, part, reading.margins.overlap, purpose, closed)
+        except TooSlow:
+            if part[1] - part[0] <= SHORTEST_PART:
+                raise
+            yield from steps.do(conventions.count(Window(through - reading.margins.overlap, through)))  # may raise
+            middle = (part[0] + (part[1] - part[0]) / 2).replace(microsecond=0)
+            parts[:0] = [(part[0], middle), (middle, part[1])]
         except RequestRefused as refusal:
             if conventions.most_days is None:
                 raise
@@ -146,11 +160,25 @@ def _close(
 
 
 def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> steps.Plan[WindowOutcome]:
-    """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
-    window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
-    wants_ids = reading.reconcile != "no"
-    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.shows_latest, wants_ids=wants_ids)
-    return (yield from read_window(conventions, window, purpose))
+    """Read from a little before the closed bound to a day ahead; the result may be certified or not.
+
+    If the server refuses ends in the future, either an end that it accepts or none may show more rows of today.
+    """
+    outcome, wants_ids, day = WindowOutcome(), reading.reconcile != "no", timedelta(days=1)
+    endless = Purpose(WindowKind.TAIL, hidden=True)
+    for start, end in conventions.parts(through, reading.now + day):
+        purpose = Purpose(WindowKind.TAIL, hidden=not conventions.shows_latest, wants_ids=wants_ids)
+        outcome += yield from read_window(conventions, Window(start - reading.margins.overlap, end), purpose)
+        endless = purpose if conventions.in_days else endless
+    if conventions.latest is not None and not conventions.endless:
+        other, end = replace(conventions, endless=True), reading.now + day
+        if conventions.in_days:
+            other, end = conventions, conventions.latest - day  # such an end is sent a day later
+        purpose = Purpose(WindowKind.TAIL, hidden=True) if conventions.in_days else endless
+        yield from read_window(other, Window(through - reading.margins.overlap, end), purpose)
+        if endless.shared.latest:
+            yield steps.Learnt(WITHOUT_END, SHOWS_LATEST, "without an end a row of the same minutes came")
+    return outcome
 
 
 def _vanished(
@@ -243,7 +271,7 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
 
 def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
     if conventions.end is not Result.IGNORED:
-        if conventions.latest is None or by_id:
+        if conventions.latest is None or conventions.endless or by_id:
             return ()
         refused = "an end in the future is refused, so a row that changes during a read looks like a deleted one"
         return (f"{reading.endpoint.name}: {refused}; deletions are not marked",)
@@ -315,7 +343,8 @@ def _count_by_status(
     for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
         pages[status] = yield from steps.do(conventions.count(replace(conventions.widest(reading), status=status)))
     whole = yield from steps.do(conventions.count(conventions.widest(reading)))
-    if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
+    alike = whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}
+    if alike and not are_filtered(pages):
         return None
     return {**pages, ANY_STATUS: whole}
 

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading, Result
-from vetl.core.pages import Certificate, Window, WindowKind
+from vetl.core.pages import Certificate, Page, Window, WindowKind
 from vetl.core.steps import Flush, IdsHere, MergeRows, MissingRecords, Plan, StatusCounts, do
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.discover import find_status
@@ -168,11 +168,15 @@ def _without(ids: Iterable[str], whole: WholeList) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The totals by status at the source (`there`) and of the stored rows (`here`)."""
+    """The totals by status at the source (`there`) and of the stored rows (`here`).
+
+    `filtered`: the rows in the answers have the requested statuses.
+    """
 
     there: Mapping[str, int]
     here: Mapping[str, int]
     requests: int
+    filtered: bool = False
 
     @property
     def agree(self) -> bool:
@@ -181,8 +185,9 @@ class Counts:
 
     @property
     def status_is_ignored(self) -> bool:
-        """Return whether the total of every status is the total of the whole list."""
-        return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
+        """Return whether the total of every status is the total of the whole list, and no row shows a filter."""
+        alike = len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
+        return alike and not self.filtered
 
     @property
     def hides(self) -> bool:
@@ -196,17 +201,21 @@ def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan
 
     If the server refuses the status filter, the totals do not agree.
     """
-    there: dict[str, int] = {}
-    requests = 0
+    pages: dict[str, Page] = {}
     for status in statuses:
         try:
-            page = yield from do(conventions.count(Window(status=status)))
+            pages[status] = yield from do(conventions.count(Window(status=status)))
         except RequestRefused:
-            return Counts({status: -1}, {}, requests + 1)
-        there[status] = page.total_count
-        requests += page.requests
+            return Counts({status: -1}, {}, sum(page.requests for page in pages.values()) + 1)
     here = yield from do(StatusCounts())
-    return Counts(there, here, requests)
+    there = {status: page.total_count for status, page in pages.items()}
+    return Counts(there, here, sum(page.requests for page in pages.values()), are_filtered(pages))
+
+
+def are_filtered(pages: Mapping[str, Page]) -> bool:
+    """Return whether there are rows in the pages by status, and all have the status of their page."""
+    rows = [(status, row) for status, page in pages.items() for row in page.rows]
+    return bool(rows) and all(row.get("status") == status for status, row in rows)
 
 
 def compare_totals(reading: Reading, conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:

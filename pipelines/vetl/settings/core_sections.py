@@ -227,7 +227,7 @@ class PrivacySettings(Section):
 
 OFF = "off"
 
-_AGE = r"(\d+(?:\.\d+)?) ?([mhd])"
+_AGE = r"(\d{1,5}(?:\.\d+)?) ?([mhd])"
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
 Age = Annotated[str, checked.matching(rf"{OFF}|{_AGE}", 'must be a time such as "90m", "4h" or "2d", or "off"')]

@@ -157,10 +157,15 @@ class Sources:
         return _one_line(f"{self.config or DEFAULT_FILE}: {problem}")
 
     def explain_undecoded(self, error: SettingsError) -> ConfigurationError:
-        """Return the error for a variable with a whole section or list that is not JSON."""
+        """Return the error for a variable with a section, list or table that is not JSON."""
         named = re.search(r'field "(\w+)"', str(error))
-        name = named[1] if named else ""
-        return _one_line(f"{self._origin((name,))}: {name} must be JSON")
+        variable, value = _variable((named[1] if named else "",)), getattr(error.__cause__, "doc", None)
+        for name, text in {**self.read_dotenv(), **os.environ}.items():
+            if text == value and name.upper().startswith(f"{variable}{DELIMITER}"):
+                variable = name.upper()
+        location = tuple(variable.removeprefix(PREFIX).lower().split(DELIMITER))
+        example = ', such as ["a", "b"]' if location[1:] else ""
+        return _one_line(f"{self._origin(location)}: {_key(location)} must be JSON{example}")
 
     def _origin(self, location: Location) -> str:
         """Return the variable that set this key or a table around it, else the file."""
@@ -259,7 +264,11 @@ def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -
             return f"{key} {problem.get('ctx', {}).get('error')}".strip()
         case "model_type" | "dataclass_type" | "dict_type":
             return f"{key} must be a table"
+        case "tuple_type" if location == ("practices",):
+            return f"{key} must be a list of tables, [[{key}]]"
         case "tuple_type":
-            return f"{key} must be a list of tables, [[{location[0]}]]"
+            return f"{key} must be a list, in brackets"
+        case "path_type":
+            return f"{key} must be a path, as a text"
         case _:
             return f"{key} {problem['msg'].replace('Input should', 'must').replace('String should', 'must')}"

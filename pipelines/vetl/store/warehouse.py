@@ -194,7 +194,7 @@ class Warehouse:
 
     def times(self, practice_id: str, endpoint: Endpoint) -> Times:
         """Return the reader of times for rows of a list that no sync reads."""
-        return Times.of(endpoint.record, self.times_without_offset, self._zones.get(practice_id, "UTC"))
+        return Times.of(endpoint, self.times_without_offset, self._zones.get(practice_id, "UTC"))
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""

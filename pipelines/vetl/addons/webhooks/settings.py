@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from vetl.settings.section import Network, Port, Section, varied_each
 
@@ -12,7 +12,7 @@ class ReceiverSettings(Section):
 
     secret_keys = ("secrets",)
 
-    host: str = "127.0.0.1"
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Port = 8090
     proxies: tuple[Network, ...] = ()
     secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None

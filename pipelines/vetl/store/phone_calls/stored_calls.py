@@ -76,7 +76,8 @@ def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[st
 
     `new_fields` are the CSV's undeclared columns; undeclared fields from the JSON list are kept beside them.
     """
-    ordered = stored.sort("_deleted", "_stored_called_at", "created_at", "call_key")
+    # By the content before the key, whose order differs between practices.
+    ordered = stored.sort("_deleted", "_stored_called_at", "created_at", "_row_hash", "call_key")
     equal = pair(ordered, fresh, SAME_ROW)
     left = equal.left.rename({"_row_hash": "_stored_hash"})
     changed = pair(left, equal.right, SAME_CALL)
