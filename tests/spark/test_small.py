@@ -13,7 +13,8 @@ from spark.servers import connect
 from spark.tables import compared
 from support.lakes import lake_settings
 from support.mart_builds import untested
-from support.story import play
+from support.random_rows import CLOCKS, PRACTICES, every_table
+from support.raw_tables import create_warehouse
 from support.warehouse_with_rows import Filled
 from vetl.addons.lake import spark
 from vetl.addons.lake.delta import Lake
@@ -53,9 +54,9 @@ FEWEST = MODELS[1:2]
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Provide a warehouse of three practices, and its marts by DuckDB, built in full as Spark builds them."""
-    folder = tmp_path_factory.mktemp("story")
-    path, _ = play(folder)
+    """Provide a warehouse of random rows, and its marts by DuckDB, built in full as Spark builds them."""
+    folder = tmp_path_factory.mktemp("random")
+    path = create_warehouse(folder / "vetl.duckdb", practices=PRACTICES, clocks=CLOCKS, tables=every_table())
     made = settings_class()(warehouse=WarehouseSettings(path=path, published=folder / "analytics.duckdb"))
     with untested():
         assert not last_of(building(made, full_refresh=True)).failures

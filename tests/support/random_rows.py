@@ -5,7 +5,15 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
-from support.random_rows_beside import ZONES, Row, Tables, random_deliveries
+from support.random_rows_beside import (
+    ZONES,
+    Row,
+    Tables,
+    random_acts,
+    random_deliveries,
+    random_forecasts,
+    random_headlines,
+)
 from vetl.core.list_read import Practice
 
 GROUPS = {"ny": "coast", "syd": "coast", "empty": "quiet"}
@@ -37,6 +45,14 @@ _OUTCOMES = {
     "completed": ["booked", "booked", "opted_out", "no_response", None],
     "failed": ["undeliverable", None, "", "no_response"],
 }
+
+
+def every_table(seed: int = 20251112) -> Tables:
+    """Return the rows of all lists, and of what vetl adds to them."""
+    tables = random_tables(seed)
+    acts = random_acts(Random(seed), tables, SOURCE_CLOCK)
+    forecasts = random_forecasts(Random(seed), SOURCE_CLOCK)
+    return {**tables, **acts, **forecasts, **random_headlines(Random(seed), SOURCE_CLOCK)}
 
 
 def random_tables(seed: int, rows: int = 1500) -> Tables:

@@ -3,14 +3,12 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 import duckdb
 import pytest
 from support.cells import Query
 from support.dbt_build import Build, build
-from support.random_rows import CLOCKS, PRACTICES, SOURCE_CLOCK, Tables, random_tables
-from support.random_rows_beside import random_acts, random_forecasts, random_headlines
+from support.random_rows import CLOCKS, PRACTICES, Tables, every_table
 from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 
@@ -18,10 +16,7 @@ from support.run_once import shared_result
 @pytest.fixture(scope="session")
 def rows() -> Tables:
     """Provide the rows of the filled warehouse, as `sync` would have left it."""
-    tables = random_tables(seed=20251112)
-    acts = random_acts(Random(20251112), tables, SOURCE_CLOCK)
-    forecasts = random_forecasts(Random(20251112), SOURCE_CLOCK)
-    return {**tables, **acts, **forecasts, **random_headlines(Random(20251112), SOURCE_CLOCK)}
+    return every_table()
 
 
 @pytest.fixture(scope="session")

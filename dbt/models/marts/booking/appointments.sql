@@ -9,7 +9,7 @@ select
         when appointments.person is not null
             then first_value(appointments.appointment_id) over (
                 partition by appointments.practice_id, appointments.person
-                order by appointments.created_at, appointments.appointment_id
+                order by appointments.created_at nulls last, appointments.appointment_id
             )
     end as person_key,
     case when appointments.booked_via = 'online' then appointments.evidence_id end as session_id,
