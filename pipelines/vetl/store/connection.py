@@ -187,6 +187,12 @@ def attached(path: Path, *, lock_wait_seconds: float) -> Generator[duckdb.DuckDB
         yield connection
 
 
+def wait_until_free(path: Path, seconds: float) -> None:
+    """Wait for a program that has the file open, such as DuckDB's shell, for at most so many seconds."""
+    with attached(path, lock_wait_seconds=seconds):
+        pass
+
+
 @contextmanager
 def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
     """Commit all statements of the block, or none of them."""

@@ -14,7 +14,7 @@ from vetl import bundled
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.connection import columns_in, literal, quoted, transaction
+from vetl.store.connection import columns_in, literal, quoted
 
 BOOKKEEPING = (
     ("_loaded_at", "TIMESTAMPTZ"),
@@ -145,7 +145,7 @@ FIRST = "0001_control"
 
 
 def migrate(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Apply missing migrations, each in a transaction of its own, and return their names."""
+    """Apply missing migrations and return their names. The transaction around them belongs to the caller."""
     migrations = _shipped()
     if not migrations:
         raise WarehouseError(f"{bundled.migrations()}: there are no migrations here; is vetl installed whole?")
@@ -153,13 +153,12 @@ def migrate(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
     for name in missing:
-        with transaction(connection):
-            connection.execute(migrations[name].read_text("utf-8"))
-            connection.execute(
-                "create table if not exists control.migrations"
-                " (name varchar not null, applied_at timestamptz not null)"
-            )
-            connection.execute("insert into control.migrations values (?, now())", [name])
+        connection.execute(migrations[name].read_text("utf-8"))
+        connection.execute(
+            "create table if not exists control.migrations"
+            " (name varchar not null, applied_at timestamptz not null)"
+        )
+        connection.execute("insert into control.migrations values (?, now())", [name])
     return missing
 
 

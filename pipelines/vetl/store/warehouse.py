@@ -135,7 +135,7 @@ class Warehouse:
         self._quarantined_lists = bad_rows.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
-        self._written = 0
+        self._limit_memory()
         self.tables = tables
         """The raw tables by the names of their lists."""
         self.pseudonyms = Pseudonyms.load(connection)
@@ -156,15 +156,14 @@ class Warehouse:
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with as_vetl_errors(path):
-                migrated = migrate(connection)
                 watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
                     for endpoint in (*endpoints, *RECEIVED)
                 }
                 with transaction(connection):
+                    migrated = migrate(connection)
                     ensure(connection, tables.values())
-                limit_memory(connection, MEMORY_FOR_ROWS)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
                     # `vetl status` reads the snapshot beside the file, which names the last migration.
@@ -253,10 +252,13 @@ class Warehouse:
         with self.reading():
             self._written += sum(change.inserted + change.updated for change in changes)
             if self._written >= MEMORY_FREED_AFTER:
-                limit_memory(self._connection, MEMORY_FOR_ROWS)
-                self._written = 0
+                self._limit_memory()
         self.changed((practice_id, endpoint.name) for practice_id, endpoint, _ in works)
         return changes
+
+    def _limit_memory(self) -> None:
+        limit_memory(self._connection, MEMORY_FOR_ROWS)
+        self._written = 0
 
     def changed(self, lists: Iterable[tuple[str, str]]) -> None:
         """Note lists of practices that a transaction has changed, and write the snapshot if it is due."""
@@ -359,6 +361,13 @@ def writing(place: Place, seconds: float | None = None, *, restoring: bool = Fal
         if not restoring and (unfinished := writer_lock.unfinished_restore(place.path)):
             raise WarehouseError(unfinished)
         yield
+
+
+@contextmanager
+def working(place: Place, kind: writer_lock.Kind, command: str) -> Generator[writer_lock.Recorder]:
+    """Hold the lock of the warehouse, and record the beginning and the outcome of the work."""
+    with writing(place), writer_lock.recorded(place.path, kind, command) as recorder:
+        yield recorder
 
 
 @contextmanager

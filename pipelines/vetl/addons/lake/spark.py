@@ -26,7 +26,7 @@ from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
 from vetl.store.connection import PRIVATE, as_vetl_errors, literal, quoted
-from vetl.store.warehouse import writing
+from vetl.store.warehouse import working
 from vetl.store.writer_lock import recorded
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
@@ -79,7 +79,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
                 recorder.error = result.failures[0]
                 return SparkBuild(result, None)
         refuse_while_held(settings.warehouse)
-        with writing(settings.warehouse), recorded(settings.warehouse.path, "publication", "build --engine spark"):
+        with working(settings.warehouse, "publication", "build --engine spark"):
             published = publish_from(settings, work)
         shutil.rmtree(work)
     return SparkBuild(result, published)

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import duckdb
 
-from vetl.store.connection import attached, transaction
+from vetl.store.connection import transaction
 
 _ALWAYS = ("runs", "windows", "quarantine", "restatements")
 """The tables of `control` that each sync writes."""
@@ -51,9 +51,9 @@ def _sources(changed: Collection[str]) -> frozenset[str]:
     return frozenset(control | {f"{schema}.{name}" for schema in ("partner", "history") for name in changed})
 
 
-def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: float) -> None:
+def finish(connection: duckdb.DuckDBPyConnection, fingerprint: str, *, is_full: bool) -> None:
     """Record that every model was built and passed its tests, and forget the changes that it took in."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection, transaction(connection):
+    with transaction(connection):
         connection.execute("delete from control.builds")
         connection.execute(
             "insert into control.builds by name select $fingerprint as fingerprint, $is_full as is_full,"
@@ -65,22 +65,20 @@ def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: fl
         connection.execute("delete from control.changes")
 
 
-def resume(path: Path, changed: Collection[str] | None, lock_wait_seconds: float) -> None:
+def resume(connection: duckdb.DuckDBPyConnection, changed: Collection[str] | None) -> None:
     """Count the build before as whole again: some models and tests ran without a failure, and nothing else did.
 
     `changed` are the sources that `begin` returned.
     """
     if changed is not None:
-        with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-            connection.execute("update control.builds set is_complete = true")
+        connection.execute("update control.builds set is_complete = true")
 
 
-def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
+def doubt(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> None:
     """Make the next build one in full if some models are now made with another text or other variables."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-        of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
-        if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
-            connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])
+    of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
+    if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
+        connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])
 
 
 _NEWS = f"""
