@@ -7,11 +7,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from vetl.headlines.finding import Headline, facts_of, kept
 from vetl.headlines.measures import days_of, made_of, words_of
 from vetl.headlines.surprise import Fact
+from vetl.store.connection import Connection
 from vetl.store.control import facts as store
 from vetl.store.notes import write_note
 
@@ -27,9 +26,7 @@ HolidaysOf = Callable[[str, date, date], list[date]]
 """Returns the holidays of a practice between two days."""
 
 
-def find_headlines(
-    connection: duckdb.DuckDBPyConnection, warehouse: Path, holidays_of: HolidaysOf, fewest_people: int
-) -> None:
+def find_headlines(connection: Connection, warehouse: Path, holidays_of: HolidaysOf, fewest_people: int) -> None:
     """Find what is unusual in the marts; keep it in `control.headlines`, `marts.headlines` and a note."""
     if not store.has_marts(connection):
         return

@@ -24,7 +24,7 @@ from vetl.core.steps import Save
 from vetl.core.zones import Times, TimesWithoutOffset
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.store import writer_lock
-from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory, transaction
+from vetl.store.connection import MEMORY_FOR_ROWS, Connection, as_vetl_errors, attach, limit_memory, transaction
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, state, strategy_questions
 from vetl.store.control.status_rows import Status
@@ -36,14 +36,12 @@ from vetl.store.saving import Work, keep, prepared, store
 from vetl.store.tables import FIRST, RawTable, ensure, migrate
 
 
-def zones(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def zones(connection: Connection) -> dict[str, str]:
     """Return the time zone of each practice by its id."""
     return dict(connection.execute("select id, time_zone from control.practices").fetchall())
 
 
-def record_practices(
-    connection: duckdb.DuckDBPyConnection, practices: Sequence[Practice], tables: Sequence[RawTable]
-) -> None:
+def record_practices(connection: Connection, practices: Sequence[Practice], tables: Sequence[RawTable]) -> None:
     """Store the practices as configured. A practice that is no longer configured stays, like its rows.
 
     The mart of calls shows zone and name and is built by changed days, so a change of either marks all days.
@@ -69,7 +67,7 @@ def record_practices(
                 state.note_practice(connection, practice.id, table)
 
 
-def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
+def _rebuild_instants(connection: Connection, practice: Practice, table: RawTable) -> None:
     """Recompute the instants of calls; clear details that contradict the new zone: they are of other calls."""
     for name in (table.raw, table.history):
         _clear_contradicted(connection, practice, name)
@@ -89,7 +87,7 @@ def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice,
             )
 
 
-def _clear_contradicted(connection: duckdb.DuckDBPyConnection, practice: Practice, name: str) -> None:
+def _clear_contradicted(connection: Connection, practice: Practice, name: str) -> None:
     """Clear the details of calls whose exact time is at another minute of the practice's clock."""
     exact = frame_of(
         connection,
@@ -127,7 +125,7 @@ class RunRow:
 class Warehouse:
     """An open warehouse, as a context manager. Threads may share it; it serves them one at a time."""
 
-    def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable]) -> None:
+    def __init__(self, path: Path, connection: Connection, tables: Mapping[str, RawTable]) -> None:
         self._path = path
         self._connection = connection
         self._turn = RLock()
@@ -334,13 +332,13 @@ class Warehouse:
             self._status.write(self._path, at_once=at_once)
 
     @contextmanager
-    def reading(self) -> Generator[duckdb.DuckDBPyConnection]:
+    def reading(self) -> Generator[Connection]:
         """Yield the connection."""
         with self._turn, as_vetl_errors(self._path):
             yield self._connection
 
     @contextmanager
-    def writing(self) -> Generator[duckdb.DuckDBPyConnection]:
+    def writing(self) -> Generator[Connection]:
         """Yield the connection in a transaction."""
         with self.reading(), transaction(self._connection):
             yield self._connection

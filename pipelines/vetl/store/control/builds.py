@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import duckdb
 
-from vetl.store.connection import transaction
+from vetl.store.connection import Connection, transaction
 
 _ALWAYS = ("runs", "windows", "quarantine", "restatements")
 """The tables of `control` that each sync writes."""
@@ -21,9 +21,7 @@ _SPELT = frozenset({"ai_outbound_requests", "appointments", "clients", "phone_ca
 _PRACTICES = "(select md5(string_agg(practices::varchar, ';' order by id)) from control.practices)"
 
 
-def begin(
-    connection: duckdb.DuckDBPyConnection, fingerprint: str, *, full_refresh: bool
-) -> tuple[bool, frozenset[str] | None]:
+def begin(connection: Connection, fingerprint: str, *, full_refresh: bool) -> tuple[bool, frozenset[str] | None]:
     """Record that a build begins; return whether it is one in full, and the sources that changed since the last.
 
     A build in full makes all rows again: if that is requested, or if another text of the project or other
@@ -51,7 +49,7 @@ def _sources(changed: Collection[str]) -> frozenset[str]:
     return frozenset(control | {f"{schema}.{name}" for schema in ("partner", "history") for name in changed})
 
 
-def finish(connection: duckdb.DuckDBPyConnection, fingerprint: str, *, is_full: bool) -> None:
+def finish(connection: Connection, fingerprint: str, *, is_full: bool) -> None:
     """Record that every model was built and passed its tests, and forget the changes that it took in."""
     with transaction(connection):
         connection.execute("delete from control.builds")
@@ -65,7 +63,7 @@ def finish(connection: duckdb.DuckDBPyConnection, fingerprint: str, *, is_full: 
         connection.execute("delete from control.changes")
 
 
-def resume(connection: duckdb.DuckDBPyConnection, changed: Collection[str] | None) -> None:
+def resume(connection: Connection, changed: Collection[str] | None) -> None:
     """Count the build before as whole again: some models and tests ran without a failure, and nothing else did.
 
     `changed` are the sources that `begin` returned.
@@ -74,7 +72,7 @@ def resume(connection: duckdb.DuckDBPyConnection, changed: Collection[str] | Non
         connection.execute("update control.builds set is_complete = true")
 
 
-def doubt(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> None:
+def doubt(connection: Connection, fingerprint: str) -> None:
     """Make the next build one in full if some models are now made with another text or other variables."""
     of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
     if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
