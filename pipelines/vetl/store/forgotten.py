@@ -13,8 +13,8 @@ import polars as pl
 
 from vetl.core.endpoint import Kind
 from vetl.core.published_file import FAKE_NUMBER
+from vetl.store.commit import frame_of, registered_frames
 from vetl.store.connection import Connection, quoted
-from vetl.store.context import frame_of, registered_frames
 from vetl.store.control.phone_numbers import region_by_which, region_of
 from vetl.store.mentions import Known, Mentions, known_id, known_name, known_number, known_words, national
 from vetl.store.person import Person, client_columns, pattern_of

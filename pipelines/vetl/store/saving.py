@@ -13,8 +13,8 @@ from typing import Any
 from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, MoveCursor, ReplaceDays, Save
+from vetl.store.commit import Commit, Tally, added
 from vetl.store.connection import Connection
-from vetl.store.context import Commit, Tally, added
 from vetl.store.control.state import keep_certificates, keep_cursors, keep_learnt
 from vetl.store.frames import Typed
 from vetl.store.instants import days_between

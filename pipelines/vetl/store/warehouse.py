@@ -24,8 +24,8 @@ from vetl.core.steps import Save
 from vetl.core.zones import Times, TimesWithoutOffset
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.store import writer_lock
+from vetl.store.commit import Commit, frame_of, registered_frames
 from vetl.store.connection import MEMORY_FOR_ROWS, Connection, as_vetl_errors, attach, limit_memory, transaction
-from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, state, strategy_questions
 from vetl.store.control.status_rows import Status
 from vetl.store.instants import add_called_at, local_minutes

@@ -12,8 +12,8 @@ import polars as pl
 from vetl.addons.forecast.practices import Span
 from vetl.core.zones import zone
 from vetl.publishing.opened import opened
+from vetl.store.commit import frame_of, registered_frames
 from vetl.store.connection import Connection
-from vetl.store.context import frame_of, registered_frames
 from vetl.store.control.state import note_undated
 from vetl.store.instants import INSTANT
 

@@ -10,8 +10,8 @@ from datetime import date, datetime
 import polars as pl
 
 from vetl.core.pages import Changes
+from vetl.store.commit import Commit, registered_frames
 from vetl.store.connection import Connection
-from vetl.store.context import Commit, registered_frames
 from vetl.store.instants import INSTANT
 from vetl.store.pseudonyms import GONE
 

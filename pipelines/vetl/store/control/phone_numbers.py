@@ -13,8 +13,8 @@ import phonenumbers
 import polars as pl
 
 from vetl.core.published_file import FAKE_NUMBER
+from vetl.store.commit import registered_frames
 from vetl.store.connection import Connection
-from vetl.store.context import registered_frames
 
 _LISTS = (("clients", "phone"), ("appointments", "client_phone"), ("ai_outbound_requests", "contact_number"))
 _CALLS = """

@@ -20,8 +20,8 @@ import polars as pl
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.pages import Certificate
 from vetl.core.steps import Learnt, MoveCursor, Save
+from vetl.store.commit import Commit, frame_of, registered_frames
 from vetl.store.connection import Connection, literal, same, same_key
-from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.instants import INSTANT
 from vetl.store.tables import RawTable
