@@ -34,6 +34,8 @@ TABLES_ONLY = ("config.materialized:view", "catalogue", "metrics", "--indirect-s
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
+_OTHER_COLUMN = re.compile(r"^ *\| (?!column_name|-)(.+?) *\| (.*?) *\| (.*?) *\| (.+?) *\|$", re.MULTILINE)
+"""A row of dbt's table of columns that differ from a contract: name, type in the model, in the contract, why."""
 _MESSAGE_LENGTH = 300
 
 
@@ -209,8 +211,11 @@ def without_values(message: str) -> str:
 
 
 def _result_line(warehouse: Path, node: Mapping[str, Any]) -> str:
-    """Return the broken rules of a test with their cases, the number of rows that fail, or else dbt's message."""
+    """Return the broken rules of a test, the number of its rows, columns against a contract, or dbt's message."""
     message = node["message"] or node["status"]
+    if others := _OTHER_COLUMN.findall(message):
+        columns = ", ".join(f"{name} ({why}: {' and '.join(filter(None, types))})" for name, *types, why in others)
+        return f"columns that differ from the contract in its .yml: {columns}"
     match = _ROWS.match(message)
     if not match:
         return without_values(message)
