@@ -23,7 +23,7 @@ smaller by one row, so that they end elsewhere.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
 from vetl.core import steps
@@ -163,10 +163,12 @@ class SharedDays:
     """The observations that the windows of a sync share.
 
     `lies`: a total was wrong, so no page is read again for it. `failing`: single days on which the platform fails.
+    `read_at`: the latest read time of calls; their details are read later, even if another clock is behind.
     """
 
     lies: bool = False
     failing: int = 0
+    read_at: datetime = datetime(1, 1, 1, tzinfo=UTC)
 
     def doubt(self, day: date, error: Failing) -> str:
         """Return the reason why a day is not certified; raise `error` if too many days fail."""
@@ -310,6 +312,7 @@ def _replace(
             "the server does not honour start_date and end_date"
         )
     evidence = _certificate(Window(start, last), purpose.kind, pages)
+    purpose.shared.read_at = max(purpose.shared.read_at, evidence.finished)
     is_whole = {page.total_count for page in pages} == {rows}
     if not is_whole:
         pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
