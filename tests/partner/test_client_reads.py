@@ -190,8 +190,9 @@ def test_no_content_is_an_empty_page_and_no_record(stage: Stage) -> None:
     assert stage.play(scene) == ((), 0, 0, None)
 
 
-def test_a_stray_404_of_a_gateway_is_no_answer_about_a_list(stage: Stage) -> None:
-    stage.server.answers(reply_error(404), reply_page([{"id": "1"}]))
+@pytest.mark.parametrize("stray", [404, 204])
+def test_a_stray_answer_of_a_gateway_is_no_answer_about_a_list(stage: Stage, stray: int) -> None:
+    stage.server.answers(Reply(status=stray), reply_page([{"id": "1"}]))
 
     assert stage.play(lambda client: client.page(PRACTICE, "staff_tasks", {})).rows == ({"id": "1"},)
 

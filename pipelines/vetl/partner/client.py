@@ -95,6 +95,7 @@ class PartnerClient:
         )
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
         self._repairs_told: set[str] = set()
+        self._not_found: set[tuple[str, str]] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -152,11 +153,17 @@ class PartnerClient:
         return await self._send_list(practice_id, protocol.calls_request(query), decipher)
 
     async def _send_list(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
-        """Send the request, a second time after a 404: one of a gateway is no answer about the list."""
+        """Send the request, a second time after a first 404: one of a gateway is no answer about the list."""
+        asked = practice_id, request.path
         try:
-            return await self._send(practice_id, request, decipher)
+            value = await self._send(practice_id, request, decipher)
         except errors.NotFound:
-            return await self._send(practice_id, request, decipher)
+            if asked in self._not_found:
+                raise
+            self._not_found.add(asked)
+            value = await self._send(practice_id, request, decipher)
+        self._not_found.discard(asked)
+        return value
 
     async def record(
         self, practice_id: str, path: str, record_id: str, *, final: tuple[type[errors.VetlError], ...] = ()

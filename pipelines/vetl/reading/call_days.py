@@ -30,7 +30,7 @@ from vetl.core import steps
 from vetl.core.endpoint import DateWindows
 from vetl.core.errors import ContractBroken, Failing, NotFound, RequestRefused, TooLarge, WrongTotal
 from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
-from vetl.discovery.conventions import QueryConventions, contradiction
+from vetl.discovery.conventions import QueryConventions
 from vetl.reading.certified import are_unmoved
 from vetl.reading.paging import MOST_FAILING, Pass, certificate, follow, read_page, uncertified
 
@@ -115,8 +115,7 @@ def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
 def _one_pass(conventions: QueryConventions, window: Window) -> steps.Plan[Pass]:
     first: Page = yield from read_page(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
-    count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
-    followed = yield from follow(conventions, window, first, count, size)
+    followed = yield from follow(conventions, window, first, first.total_count // size + 1, size)
     return Pass(window, (first, *followed.pages), size, unkept=followed.unkept)
 
 
