@@ -219,7 +219,7 @@ DAYS: dict[str, tuple[Event, int, str]] = {
     "no run for long, and `max_age` is off": (max_age("off"), 0, "certified"),
     "the last sync was killed": (killed("sync"), 1, "was killed"),
     "the last sync was interrupted (Ctrl-C, SIGTERM)": (sync_terminated, 1, "was interrupted"),
-    "the last sync could not sign in": (ends(2, "sync", PARTNER__PASSWORD="changed"), 1, "it could not begin"),
+    "the last sync could not sign in": (ends(2, "sync", PARTNER__PASSWORD="changed"), 1, "the last sync failed"),
     "the disk was full during the last sync": (full_at_sync, 1, "the last sync failed"),
     "a list failed, or the platform refuses a practice": (refused, 1, "failed"),
     "a practice in `vetl.toml` was never synced": (lambda site: site.add(ELSEWHERE), 3, "never synced: loc-999"),

@@ -75,6 +75,11 @@ class Order:
     reconcile: list_read.Reconcile = "no"
     times_without_offset: TimesWithoutOffset | None = None
 
+    @property
+    def command(self) -> str:
+        """Return the name of the run in `control.runs`."""
+        return "sync" if self.reconcile == "no" else "reconcile"
+
 
 @dataclass(slots=True)
 class Run:

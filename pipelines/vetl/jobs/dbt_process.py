@@ -9,7 +9,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.publishing.statements import query
-from vetl.store.connection import busy_in, memory_for_marts, remedy_in
+from vetl.store.connection import busy_in, memory_for_marts, remedy_in, wait_until_free
 from vetl.store.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], object]
@@ -122,19 +123,26 @@ def dbt_nodes(
     command: Sequence[str] = (),
     extra: Sequence[str] = DATA_ONLY,
     limits: Mapping[str, str] | None = None,
+    lock_wait_seconds: float = 0.0,
 ) -> Nodes:
     """Build and test every model over the warehouse; `variables` override those of the project.
 
     `command` starts dbt instead of `COMMAND`, `extra` are further options of dbt, and `limits` are DuckDB's limits
-    of memory.
+    of memory. If another program, such as DuckDB's shell, has the file open as dbt starts, wait for it.
     """
     results = state_folder(warehouse) / "target" / "run_results.json"
     results.unlink(missing_ok=True)
-    log = _Log()
-    yield from _run(warehouse, ["build", *extra, *as_options(variables or {})], log, command, limits)
-    for error in log.errors:
-        if busy := busy_in(error, warehouse):
+    deadline = time.monotonic() + lock_wait_seconds
+    while True:
+        log = _Log()
+        yield from _run(warehouse, ["build", *extra, *as_options(variables or {})], log, command, limits)
+        busy = next(filter(None, (busy_in(error, warehouse) for error in log.errors)), None)
+        if not busy:
+            break
+        left = deadline - time.monotonic()
+        if left <= 0:
             raise busy
+        wait_until_free(warehouse, left)
     try:
         run = json.loads(results.read_text("utf-8"))
     except (FileNotFoundError, ValueError):  # a full disk cuts it off
@@ -145,6 +153,27 @@ def dbt_nodes(
         why = f"{state_folder(warehouse)}: {why}" if "Errno" in why else why
         raise BuildFailed(f"{why}{remedy_in(why)}")
     return _summary(warehouse, run, tuple(dict.fromkeys(log.deprecations)))
+
+
+def options_of(
+    changed: Collection[str] | None, *, is_full: bool, all_tests: bool, select: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return dbt's options: all models and tests if requested or if the build before failed.
+
+    So a build with fewer tests never publishes marts that the build before refused (decision 18). Otherwise
+    those models are made that hang on the `changed` sources, `None` for all.
+    """
+    if select:
+        return (*DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
+    if all_tests or changed is None:
+        return (*DATA_ONLY, *(["--full-refresh"] if is_full else []))
+    staging = bundled.dbt_project() / "models" / "staging"
+    sources = [
+        f"source:{schema}.{table}+"
+        for schema, table in (name.split(".") for name in sorted(changed))
+        if (staging / schema / f"stg_{schema}__{table}.sql").exists()
+    ]
+    return (*PUBLISHED_ONLY, *TABLES_ONLY, "--select", *sources)
 
 
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:

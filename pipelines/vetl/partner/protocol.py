@@ -291,8 +291,8 @@ def refusal(answer: Answer) -> errors.VetlError:
     if status in _LOST:
         return errors.NotFound(text, status=status)
     if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        unreachable = errors.TooSlow if status == HTTPStatus.GATEWAY_TIMEOUT else errors.Unreachable
-        return unreachable(text, retry_after=wait)
+        failing = errors.TooSlow if status == HTTPStatus.GATEWAY_TIMEOUT else errors.Failing
+        return (errors.Unreachable if status in _PASSING else failing)(text, retry_after=wait)
     if status == HTTPStatus.FORBIDDEN:
         return errors.PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
     if status in _MOVED_FOR_GOOD:

@@ -10,7 +10,7 @@ from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
 from vetl.publishing.marts import marts_of
 from vetl.publishing.retention import attach_target, refuse_foreign
-from vetl.store.connection import as_warehouse_error, attach_private, literal
+from vetl.store.connection import Connection, as_warehouse_error, attach_private, literal
 from vetl.store.drafts import draft_for, give_access, remove_leftovers
 
 _MODE = 0o640
@@ -91,7 +91,7 @@ def remove_contacts(published: Path) -> bool:
     return False
 
 
-def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:
+def attach_contacts(connection: Connection, published: Path) -> None:
     """Attach the file as `contacts` if it exists and may be read."""
     file = contacts_file(published)
     if os.access(file, os.R_OK):

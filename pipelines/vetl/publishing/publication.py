@@ -22,7 +22,7 @@ from vetl.publishing.last_publication import PublicationRecord, identity_of, rea
 from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
 from vetl.publishing.retention import attach_target, keep_before, refuse_foreign, remove_kept
 from vetl.publishing.shown_words import shown_words
-from vetl.store.connection import as_warehouse_error, attach_private, literal, memory_for_marts
+from vetl.store.connection import Connection, as_warehouse_error, attach_private, literal, memory_for_marts
 from vetl.store.drafts import draft_for, give_access
 from vetl.store.notes import write_note
 from vetl.store.sqlite_file import sync_to_disk
@@ -32,7 +32,7 @@ _SCHEME = 3
 """The version of the masking: since 3, a word is shown if enough people share it, whatever its letters."""
 
 
-def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
+def last_build(connection: Connection) -> str | None:
     """Return the last build in the private file; `None` if it was not complete."""
     try:
         rows = connection.execute("select build_id from control.builds where is_complete").fetchall()
@@ -66,7 +66,7 @@ _SHRINKING = frozenset({"calls_forecast", "call_back_list", "unknown_values", "u
 """Marts whose rows go when somebody works through them, or the source mends a value."""
 
 
-def rows_of(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, int]:
+def rows_of(connection: Connection, file: Path) -> dict[str, int]:
     """Return the number of rows of each mart in a published file, or none if there is no file."""
     if not file.exists() or not file.stat().st_size:
         return {}
@@ -204,7 +204,7 @@ def _put_into_place(draft: Path, published: Path, keep: int) -> None:
     sync_to_disk(published.parent)
 
 
-def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking) -> None:
+def _bring(connection: Connection, marts: Mapping[str, Columns], masking: Masking) -> None:
     """Fill the empty target with these marts."""
     digests.begin(connection)
     for name, columns in marts.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.store.connection import busy_in, literal
+from vetl.store.connection import Connection, busy_in, literal
 
 
 def kept(published: Path) -> list[Path]:
@@ -59,7 +59,7 @@ _STORAGE_VERSION = "v1.0.0"
 """The storage version that BI tools with an older DuckDB can open."""
 
 
-def attach_target(connection: duckdb.DuckDBPyConnection, draft: Path, *schemas: str) -> None:
+def attach_target(connection: Connection, draft: Path, *schemas: str) -> None:
     """Attach a new file as `target`, with these schemas, marked as one that vetl may replace."""
     connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
     for schema in schemas:

@@ -28,11 +28,11 @@ from itertools import pairwise
 
 from vetl.core import steps
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, TooSlow, WrongTotal
+from vetl.core.errors import ContractBroken, Failing, NotFound, RequestRefused, TooLarge, WrongTotal
 from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
 from vetl.discovery.conventions import QueryConventions, contradiction
 from vetl.reading.certified import are_unmoved
-from vetl.reading.paging import Pass, certificate, follow, read_page, uncertified
+from vetl.reading.paging import MOST_FAILING, Pass, certificate, follow, read_page, uncertified
 
 PASSES = 5
 PASSES_AT_REST = 12
@@ -160,9 +160,20 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
 
 @dataclass(slots=True)
 class SharedDays:
-    """The observation that the windows of a sync share: a total was wrong, so no page is read again for it."""
+    """The observations that the windows of a sync share.
+
+    `lies`: a total was wrong, so no page is read again for it. `failing`: single days on which the platform fails.
+    """
 
     lies: bool = False
+    failing: int = 0
+
+    def doubt(self, day: date, error: Failing) -> str:
+        """Return the reason why a day is not certified; raise `error` if too many days fail."""
+        self.failing += 1
+        if self.failing > MOST_FAILING:
+            raise error
+        return f"{day}: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +207,13 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
         page = yield from _settled_look(strategy, start, end, purpose)
     except NotFound as error:
         page = yield from _empty(start, end, purpose, error)
-    except (RequestRefused, TooLarge, TooSlow) as error:
-        if end - start == DAY or purpose.kind is WindowKind.TAIL:
+    except (RequestRefused, TooLarge, Failing) as error:
+        if purpose.kind is WindowKind.TAIL or (end - start == DAY and not isinstance(error, Failing)):
             raise
-        if isinstance(error, TooSlow):
-            yield from _look(strategy, end - DAY, end, purpose)  # raises if the platform answers to nothing
+        if isinstance(error, Failing):
+            if end - start == DAY:
+                return purpose.shared.doubt(start, error)
+            yield from _look_at_a_day(strategy, start, end, purpose)
         return (yield from _in_halves(strategy, start, end, purpose))
     size = _size(strategy, page)
     if page.rows >= size and end - start > DAY:
@@ -229,11 +242,19 @@ def _empty(start: date, end: date, purpose: DaysPurpose, error: NotFound) -> ste
 
 
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
-    """Read a span in halves: the server may limit the days of a range, or its answer is too large or too slow."""
+    """Read a span in halves: the server may limit its days, or its answer is too large, too slow or fails."""
     middle = start + (end - start).days // 2 * DAY
     earlier = yield from read_days(strategy, start, middle, purpose)
     later = yield from read_days(strategy, middle, end, purpose)
     return earlier or later
+
+
+def _look_at_a_day(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[None]:
+    """Read the last day or the first one; raise `Failing` if the platform answers to nothing."""
+    try:
+        yield from _look(strategy, end - DAY, end, purpose)
+    except Failing:
+        yield from _look(strategy, start, start + DAY, purpose)
 
 
 def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:

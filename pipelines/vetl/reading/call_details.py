@@ -18,7 +18,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from vetl.core import steps
-from vetl.core.errors import RequestRefused, TooSlow
+from vetl.core.errors import Failing, RequestRefused
 from vetl.core.list_read import Reading
 from vetl.core.pages import Row, Window, WindowKind, instant
 from vetl.core.zones import contradiction, pairs
@@ -69,8 +69,9 @@ def attach(
         return Attached()
     try:
         return (yield from _attach(reading, today, tried, shared, daily=daily))
-    except RequestRefused as refusal:
-        return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
+    except (RequestRefused, Failing) as error:
+        verb = "is refused" if isinstance(error, RequestRefused) else "fails"
+        return Attached(doubt=f"the list by ids {verb} ({error}); {WITHOUT_IDS}")
 
 
 def _attach(
@@ -123,7 +124,7 @@ def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> 
     window = _packed(days)[-1]
     try:
         return (yield from look(conventions(reading), window))
-    except RequestRefused:
+    except (RequestRefused, Failing):
         return (yield from look(conventions(reading), replace(window, start=window.end)))
 
 
@@ -190,8 +191,11 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     assert isinstance(first, date)
     assert isinstance(final, date)
     if first == final:
-        return (yield from _read_day(json, first, shared, last=last))
-    with suppress(RequestRefused, TooSlow):
+        try:
+            return (yield from _read_day(json, first, shared, last=last))
+        except Failing as error:
+            return _Listed(doubt=f"{shared.doubt(first, error)}; {WITHOUT_IDS}")
+    with suppress(RequestRefused, Failing):
         done = yield from _read_pass(json, window, shared)
         if done.whole:
             yield steps.AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))

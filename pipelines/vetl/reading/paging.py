@@ -28,6 +28,9 @@ MOST_KEPT = 5_000
 """Rows of a pass that are in memory before they are saved."""
 MOST_TOGETHER = 20_000
 """Most rows of a pass that are wanted together."""
+MOST_FAILING = 3
+"""Most days, or parts of a range, that a sync leaves out because the platform fails on them, perhaps on a record.
+If it fails on more, the list is not read on."""
 UNTESTED_PAGES = 16
 """Most pages that are requested without a test of the last page."""
 AT_ONCE, AT_ONCE_OF_A_LIE = 32, 8

@@ -19,7 +19,7 @@ from vetl.core.errors import ContractBroken
 from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails, ReplaceDays
 from vetl.store import merge
-from vetl.store.context import Commit, added, counted, frame_of, registered_frames
+from vetl.store.commit import Commit, added, counted, frame_of, registered_frames
 from vetl.store.control import bad_rows, state
 from vetl.store.frames import EXTRA, Typed, joined, with_constant
 from vetl.store.instants import INSTANT, add_called_at_by_zone, days_between, local_minutes
