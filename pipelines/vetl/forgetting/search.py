@@ -14,7 +14,7 @@ from vetl.core.errors import WarehouseError
 from vetl.jobs.backups import searched_files
 from vetl.publishing.contacts import contacts_file
 from vetl.publishing.copies import parquet_folder
-from vetl.publishing.retention import kept
+from vetl.publishing.replacing import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.settings.core_sections import WarehouseSettings

@@ -16,7 +16,7 @@ from vetl.core.text import some_of
 from vetl.endpoints import REGISTRY
 from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
-from vetl.publishing import contacts, copies, descriptions, last_publication, publication, retention
+from vetl.publishing import contacts, copies, descriptions, last_publication, publication, replacing
 from vetl.settings import Settings
 from vetl.settings.core_sections import DefinitionsSettings, PrivacySettings, WarehouseSettings
 from vetl.store.connection import attached, wait_until_free
@@ -152,8 +152,8 @@ def publish_marts(
     `accept_loss`: also if a mart has lost most of its rows.
     """
     key = warehouse.pii_key
-    existing(warehouse)
     refuse_while_held(warehouse)
+    existing(warehouse)
     with working(warehouse, "publication", "publish"):
         wait_until_free(warehouse.path, warehouse.lock_wait_seconds)
         published = publication.publish(
@@ -215,7 +215,7 @@ def roll_back_published(warehouse: WarehouseSettings) -> last_publication.Hold:
     """Replace the published file by the one before it until the rollback is released."""
     existing(warehouse)
     with writing(warehouse):
-        retention.roll_back(warehouse.published)
+        replacing.roll_back(warehouse.published)
         record = last_publication.hold(warehouse.path, warehouse.published)
         _publish_parquet(warehouse)
     return record
