@@ -226,11 +226,16 @@ def _copied(name: str, file: Path, folder: Path) -> BackedUpFile:
 
 
 def copy_bytes(source: Path, target: Path) -> None:
-    """Copy a file to a path at which there is nothing, for its owner alone, onto the disk."""
+    """Copy a file to a path at which there is nothing, for its owner alone, onto the disk, with its time.
+
+    `vetl status` shows the time of the published file as that of its publication.
+    """
     handle = os.open(target, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, OWNER_ONLY)
     with source.open("rb") as read, os.fdopen(handle, "wb") as written:
         shutil.copyfileobj(read, written, _CHUNK)
         written.flush()
+        copied = os.fstat(read.fileno())
+        os.utime(target, ns=(copied.st_atime_ns, copied.st_mtime_ns))
         os.fsync(written.fileno())
 
 

@@ -35,7 +35,7 @@ AT_ONCE = 16
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
 REST_OF_WITHHELD = 1.0
-"""Seconds before the third request for the ids whose answer was withheld twice."""
+"""Seconds before another request for the ids whose answer was withheld twice."""
 ONE_ID_ALONE = (
     errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused, errors.PracticeRefused,
 )  # fmt: skip
@@ -95,6 +95,7 @@ class PartnerClient:
         )
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
         self._repairs_told: set[str] = set()
+        self._not_found: set[tuple[str, str]] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -141,7 +142,7 @@ class PartnerClient:
             check(page)
             return page
 
-        return await self._send(practice_id, protocol.list_request(path, query), decipher)
+        return await self._send_list(practice_id, protocol.list_request(path, query), decipher)
 
     async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], T]) -> T:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
@@ -149,7 +150,20 @@ class PartnerClient:
         def decipher(answer: Answer, requests: int) -> T:
             return parse(protocol.csv_page(answer, requests=requests))
 
-        return await self._send(practice_id, protocol.calls_request(query), decipher)
+        return await self._send_list(practice_id, protocol.calls_request(query), decipher)
+
+    async def _send_list(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
+        """Send the request, a second time after a first 404: one of a gateway is no answer about the list."""
+        asked = practice_id, request.path
+        try:
+            value = await self._send(practice_id, request, decipher)
+        except errors.NotFound:
+            if asked in self._not_found:
+                raise
+            self._not_found.add(asked)
+            value = await self._send(practice_id, request, decipher)
+        self._not_found.discard(asked)
+        return value
 
     async def record(
         self, practice_id: str, path: str, record_id: str, *, final: tuple[type[errors.VetlError], ...] = ()
@@ -177,10 +191,10 @@ class PartnerClient:
     ) -> dict[str, Row | errors.VetlError | None]:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
-        An id without a row is requested twice, because one stray 404 of a gateway must not delete a row; one whose
-        answer is `Withheld` three times, as a reader has to find out what that means. If too many requests fail in
-        a row, the other ids are not requested and have no answer. If a new token does not open a forbidden id, no
-        further one is signed in for.
+        Ids without a row are requested until none turns up, because one stray 404 of a gateway must not delete a
+        row; those whose answer is `Withheld` twice, and until none turns up with a new token: a reader has to find
+        out what that means. If too many requests fail in a row, the other ids are not requested and have no
+        answer. If a new token does not open a forbidden id, no further one is signed in for.
         """
         turn = asyncio.Semaphore(AT_ONCE)
         answers: dict[str, Row | errors.VetlError | None] = {}
@@ -202,14 +216,24 @@ class PartnerClient:
                 failures = failures + 1 if failed else 0
                 answers[identity] = row
 
-        await gather(get(identity) for identity in ids)
-        for rest, kinds in ((0.0, (type(None), errors.Withheld)), (REST_OF_WITHHELD, (errors.Withheld,))):
-            again = [identity for identity, row in answers.items() if isinstance(row, kinds)]
+        def of_kind(kind: type) -> list[str]:
+            return [identity for identity, row in answers.items() if isinstance(row, kind)]
+
+        async def get_again(kind: type) -> bool:
+            again = of_kind(kind)
             for identity in again:
                 del answers[identity]
-            if again and rest:
-                await self._timing.sleep(rest)
             await gather(get(identity) for identity in again)
+            return any(not isinstance(answers.get(identity), kind) for identity in again)
+
+        await gather(get(identity) for identity in ids)
+        while await get_again(type(None)):
+            pass
+        some_turn_up = await get_again(errors.Withheld) or True
+        while some_turn_up and of_kind(errors.Withheld):
+            await self._timing.sleep(REST_OF_WITHHELD)
+            await self._session.renew(await self._session.token())
+            some_turn_up = await get_again(errors.Withheld)
         return answers
 
     async def write(
