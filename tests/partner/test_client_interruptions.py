@@ -49,7 +49,6 @@ POLICY = RetryPolicy()
         Reply(body=b"<html>Log in</html>"),
         Reply(body=b""),
         Reply(body=b"null"),
-        Reply(status=204),
         Reply(status=205),
         Reply(status=302, headers={"Location": "https://elsewhere.example/login"}),
         Reply(body=WHOLE.body, headers={"Content-Encoding": "gzip"}),

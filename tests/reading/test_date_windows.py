@@ -21,7 +21,7 @@ from vetl.core.endpoint import DateWindows
 from vetl.core.errors import Failing, NotFound, TooSlow
 from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
-from vetl.core.steps import Query, ReadCalls, ReadPage
+from vetl.core.steps import AttachDetails, Query, ReadCalls, ReadPage, ReplaceDays, Save
 from vetl.discovery.conventions import check_page
 from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
@@ -434,6 +434,31 @@ def test_days_of_which_the_platform_lists_no_ids_have_none() -> None:
     assert not outcome.certified
     assert outcome.reason.startswith(f"{broken}: 500; all calls are read")
     assert mirrored(source, store)
+
+
+def test_details_are_later_than_their_calls_although_another_servers_clock_is_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise every day would seem to lack its details."""
+    source, store = opened(11, 300)
+    page, keep, saves = source.page, store.keep, list[Save]()
+
+    def page_of_another_server(step: ReadPage) -> Page:
+        return replace(page(step), server_time=source.now - timedelta(hours=1))
+
+    def noted(save: Save) -> None:
+        saves.append(save)
+        keep(save)
+
+    monkeypatch.setattr(source, "page", page_of_another_server)
+    monkeypatch.setattr(store, "keep", noted)
+
+    assert sync(source, store, details="all").certified
+
+    read_at = max(save.read_at for save in saves if isinstance(save, ReplaceDays))
+    details = [save.certificate for save in saves if isinstance(save, AttachDetails)]
+    assert details
+    assert all(evidence and evidence.finished >= read_at for evidence in details)
 
 
 def test_a_gateway_that_waits_for_nothing_is_not_asked_for_each_day() -> None:

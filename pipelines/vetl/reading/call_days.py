@@ -23,14 +23,14 @@ smaller by one row, so that they end elsewhere.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
 from vetl.core import steps
 from vetl.core.endpoint import DateWindows
 from vetl.core.errors import ContractBroken, Failing, NotFound, RequestRefused, TooLarge, WrongTotal
 from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
-from vetl.discovery.conventions import QueryConventions, contradiction
+from vetl.discovery.conventions import QueryConventions
 from vetl.reading.certified import are_unmoved
 from vetl.reading.paging import MOST_FAILING, Pass, certificate, follow, read_page, uncertified
 
@@ -115,8 +115,7 @@ def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
 def _one_pass(conventions: QueryConventions, window: Window) -> steps.Plan[Pass]:
     first: Page = yield from read_page(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
-    count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
-    followed = yield from follow(conventions, window, first, count, size)
+    followed = yield from follow(conventions, window, first, first.total_count // size + 1, size)
     return Pass(window, (first, *followed.pages), size, unkept=followed.unkept)
 
 
@@ -163,10 +162,12 @@ class SharedDays:
     """The observations that the windows of a sync share.
 
     `lies`: a total was wrong, so no page is read again for it. `failing`: single days on which the platform fails.
+    `read_at`: the latest read time of calls; their details are read later, even if another clock is behind.
     """
 
     lies: bool = False
     failing: int = 0
+    read_at: datetime = datetime(1, 1, 1, tzinfo=UTC)
 
     def doubt(self, day: date, error: Failing) -> str:
         """Return the reason why a day is not certified; raise `error` if too many days fail."""
@@ -310,6 +311,7 @@ def _replace(
             "the server does not honour start_date and end_date"
         )
     evidence = _certificate(Window(start, last), purpose.kind, pages)
+    purpose.shared.read_at = max(purpose.shared.read_at, evidence.finished)
     is_whole = {page.total_count for page in pages} == {rows}
     if not is_whole:
         pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
