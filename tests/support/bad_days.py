@@ -240,6 +240,11 @@ DAYS: dict[str, tuple[Event, int, str]] = {
     "a copy by hand has a forgotten person": (copied_before_forgetting, 1, "vetl.duckdb.bak (a copy that is not"),
     "a restore did not end": (restore_stopped, 1, "`vetl restore` did not end"),
     "nothing was ever synced here": (lambda _: shutil.rmtree("warehouse"), 1, "nothing has been synced yet"),
+    "the first sync failed": (
+        after(lambda _: shutil.rmtree("warehouse"), ends(2, "sync", PARTNER__PASSWORD="changed")),
+        1,
+        "nothing has been synced yet: the last sync failed",
+    ),
     "the inbox of webhooks cannot be read": (destroyed("inbox.sqlite", 20_000), 1, "inbox.sqlite"),
     "the ledger of acts cannot be read": (no_ledger, 1, "acts.sqlite: file is not a database"),
     "a staff task has been unknown for longer than a day": (task_unknown, 3, "whether 1 staff task was made"),
