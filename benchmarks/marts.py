@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from vetl import bundled
-from vetl.jobs.build import Begun, options_of
-from vetl.jobs.dbt_process import dbt_build, fingerprint, state_folder
+from vetl.jobs.dbt_process import dbt_build, fingerprint, options_of, state_folder
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.publication import publish
 from vetl.settings.core_sections import PrivacySettings
@@ -43,9 +42,11 @@ def build(path: Path, *, all_tests: bool = False) -> None:
     """Build the marts, with dbt in a process of its own."""
     made_with = fingerprint(path, {})
     with closing(attach(path, lock_wait_seconds=0)) as connection:
-        begun = Begun(made_with, *builds.begin(connection, made_with, full_refresh=False))
-    result = dbt_build(path, advance=lambda _done, _total: None, extra=options_of(begun, all_tests=all_tests))
-    builds.finish(path, made_with, is_full=begun.is_full, lock_wait_seconds=0)
+        is_full, changed = builds.begin(connection, made_with, full_refresh=False)
+    options = options_of(changed, is_full=is_full, all_tests=all_tests)
+    result = dbt_build(path, advance=lambda _done, _total: None, extra=options)
+    with closing(attach(path, lock_wait_seconds=0)) as connection:
+        builds.finish(connection, made_with, is_full=is_full)
     if result.failures:
         raise RuntimeError(f"the build failed: {result.failures}")
 

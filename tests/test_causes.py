@@ -2,7 +2,7 @@
 
 import pytest
 from hypothesis import given, strategies as st
-from vetl.core.noise import largest_part
+from vetl.core.significance import largest_part
 
 
 def number(value: float, digits: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
-from vetl.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
+from vetl.core.significance import Interval, count_interval, difference_interval, is_significant
 
 from board.charts import localised, sparkline
 from board.freshness import NAMED_AT_MOST
@@ -65,8 +65,8 @@ class Figure:
 
     @property
     def is_change(self) -> bool:
-        """Whether the difference is more than noise."""
-        return self.interval is not None and is_more_than_noise(self.interval)
+        """Whether the difference is significant."""
+        return self.interval is not None and is_significant(self.interval)
 
 
 Sums = Mapping[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from vetl.core.noise import (
+from vetl.core.significance import (
     Counts,
     Ends,
     Outlier,

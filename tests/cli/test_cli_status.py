@@ -13,8 +13,7 @@ from vetl.core.list_read import Practice
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
-from vetl.publishing.marts import Masking
-from vetl.publishing.publication import write_record
+from vetl.publishing.last_publication import PublicationRecord, write_record
 from vetl.store.file_header import what_is_wrong
 from vetl.store.notes import notes_file
 from vetl.store.warehouse import Warehouse
@@ -125,7 +124,7 @@ def test_it_counts_the_words_that_are_masked_in_the_published_file(
     a_run(0, *all_certified())
     file = WAREHOUSE.with_name("analytics.duckdb")
     masked_words = {"booking_sessions.referral_source": 3}
-    write_record(WAREHOUSE, "1", Masking({}, None), file, masked_words)
+    write_record(WAREHOUSE, PublicationRecord("1", "digest", "salt", masked_words), file)
 
     assert "1 column published with masked values: --all names them" in status(capsys)[1]
     assert "too few people share them: booking_sessions.referral_source (3)." in status(capsys, "--all")[1]

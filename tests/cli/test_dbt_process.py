@@ -27,8 +27,12 @@ MODELS = {
     "good.sql": "select 1 as id, 'Jane Doe' as name",
     "broken.sql": "select name::integer as number from {{ ref('good') }}",
     "after.sql": "select * from {{ ref('broken') }}",
+    "promised.sql": "select 1 as id, 2 as more, 3::decimal(9, 2) as price",
     "good.yml": """
 models:
+  - name: promised
+    config: {contract: {enforced: true}}
+    columns: [{name: id, data_type: integer}, {name: price, data_type: double}, {name: gone, data_type: integer}]
   - name: good
     columns:
       - name: id
@@ -86,7 +90,7 @@ def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(bu
     result, _ = built
 
     assert (result.exit_code, result.skipped, result.succeeded) == (1, 1, 2)
-    [failure] = result.failures
+    failure, _ = sorted(result.failures)
     assert failure.startswith("model broken: ")
     assert "Conversion Error" in failure
     assert "Jane" not in str(result)
@@ -102,6 +106,16 @@ def test_a_warning_is_named_and_is_no_failure(built: Built) -> None:
 
 def test_the_broken_rules_of_a_test_are_named_with_their_cases(built: Built) -> None:
     assert "test good_holds: is even (1), is known (2)" in built[0].warnings
+
+
+def test_columns_that_differ_from_the_contract_are_named(built: Built) -> None:
+    _, failure = sorted(built[0].failures)
+
+    assert failure == (
+        "model promised: columns that differ from the contract in its .yml: "
+        "gone (missing in definition: INTEGER), more (missing in contract: INTEGER), "
+        "price (data type mismatch: DECIMAL(9,2) and DOUBLE)"
+    )
 
 
 def test_a_project_that_does_not_parse_is_one_line(project: Path, tmp_path: Path) -> None:

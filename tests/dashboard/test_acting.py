@@ -12,7 +12,7 @@ from support.dashboard_pages import Open
 from vetl.addons.act.act_files import plan_file, write_plan
 from vetl.addons.act.acts import Act, HeldBack
 from vetl.addons.act.planning import ActPlan
-from vetl.core.noise import difference_interval
+from vetl.core.significance import difference_interval
 
 
 def with_acts(published: Path, folder: Path, *days: tuple[int, int, int, int, bool]) -> Path:

@@ -87,7 +87,7 @@ def test_names_that_were_unknown_at_first_are_found_when_there_are_rows(
         assert not {USUAL[key] for key in names if key in USUAL} & asked, name
 
 
-@pytest.mark.parametrize(("name", "most"), [("staff_tasks", 8), ("booking_sessions", 10), ("appointments", 3)])
+@pytest.mark.parametrize(("name", "most"), [("staff_tasks", 8), ("booking_sessions", 10), ("appointments", 4)])
 def test_the_cost_of_an_empty_or_withdrawn_list_is_bounded(clinic: Clinic, name: str, most: int) -> None:
     clinic.platform.set(appointments_withdrawn=404)
     leave(clinic, name, 0)

@@ -24,7 +24,7 @@ from vetl.cli import app, forget
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
 from vetl.publishing.marts import table_of
-from vetl.publishing.retention import kept
+from vetl.publishing.replacing import kept
 from vetl.settings import Settings
 
 DAYS = 6

@@ -31,7 +31,7 @@ from vetl.core.errors import (
 from vetl.core.pages import Page
 from vetl.partner import wire
 from vetl.partner.client import Limits, PartnerClient
-from vetl.partner.limits import RateLimiter, Room
+from vetl.partner.limits import ConcurrencyLimit, RateLimiter
 from vetl.partner.protocol import LARGEST_JSON
 from vetl.partner.retries import RetryPolicy
 
@@ -49,7 +49,6 @@ POLICY = RetryPolicy()
         Reply(body=b"<html>Log in</html>"),
         Reply(body=b""),
         Reply(body=b"null"),
-        Reply(status=204),
         Reply(status=205),
         Reply(status=302, headers={"Location": "https://elsewhere.example/login"}),
         Reply(body=WHOLE.body, headers={"Content-Encoding": "gzip"}),
@@ -396,38 +395,38 @@ def test_requests_that_were_on_their_way_together_halve_once() -> None:
     play(scene)
 
 
-def refuse(room: Room) -> None:
-    with pytest.raises(RateLimited), room.request():
+def refuse(places: ConcurrencyLimit) -> None:
+    with pytest.raises(RateLimited), places.request():
         raise RateLimited("429")
 
 
-def succeed(room: Room, times: int) -> int:
+def succeed(places: ConcurrencyLimit, times: int) -> int:
     """Return the limit after so many requests one after the other."""
     for _request in range(times):
-        with room.request():
+        with places.request():
             pass
-    return room.limit
+    return places.limit
 
 
 def test_the_number_that_was_refused_is_tried_again_after_a_hundred_successes() -> None:
-    room = Room(8, "loc-001")
-    with room.request(), room.request(), room.request():
-        refuse(room)  # the fourth
-        assert room.limit == 2
+    places = ConcurrencyLimit(8, "loc-001")
+    with places.request(), places.request(), places.request():
+        refuse(places)  # the fourth
+        assert places.limit == 2
 
-    assert succeed(room, 98) == 3
-    assert succeed(room, 1) == 4
-    assert succeed(room, 99) == 4
+    assert succeed(places, 98) == 3
+    assert succeed(places, 1) == 4
+    assert succeed(places, 99) == 4
 
 
 def test_a_429_to_a_request_that_was_alone_is_no_sign_of_too_many_at_once() -> None:
-    room = Room(8, "loc-001")
-    with room.request():
-        refuse(room)
-    refuse(room)
+    places = ConcurrencyLimit(8, "loc-001")
+    with places.request():
+        refuse(places)
+    refuse(places)
 
-    assert room.limit == 1
-    assert succeed(room, 1 + 2 + 3 + 4 + 5 + 6 + 7) == 8
+    assert places.limit == 1
+    assert succeed(places, 1 + 2 + 3 + 4 + 5 + 6 + 7) == 8
 
 
 def test_a_pause_is_made_by_all_requests_of_the_practice() -> None:

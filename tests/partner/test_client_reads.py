@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -150,15 +151,61 @@ def test_ids_that_are_forbidden_or_broken_keep_no_other_from_being_read(
     assert stage.server.sign_ins <= sign_ins
 
 
+def test_a_record_is_found_behind_any_stray_answers_if_others_turn_up(stage: Stage) -> None:
+    ids, rng = [f"c-{number}" for number in range(40)], Random(3)
+    stage.server.handler = lambda request: (
+        reply_error(404) if rng.random() < 0.4 else reply_data({"id": request.path.rpartition("/")[2]})
+    )
+
+    answers = stage.play(lambda client: client.records(PRACTICE, "clients", ids))
+
+    assert answers == {identity: {"id": identity} for identity in ids}
+
+
+def test_a_token_that_is_used_up_and_answered_by_a_redirect_is_renewed_for_records(stage: Stage) -> None:
+    uses = Counter[str]()
+
+    def handler(request: ReceivedRequest) -> Reply:
+        uses[request.token] += 1
+        identity = request.path.rpartition("/")[2]
+        return reply_error(302) if uses[request.token] > 7 else reply_data({"id": identity})
+
+    stage.server.handler = handler
+    ids = [f"c-{number}" for number in range(40)]
+
+    answers = stage.play(lambda client: client.records(PRACTICE, "clients", ids))
+
+    assert answers == {identity: {"id": identity} for identity in ids}
+    assert stage.server.sign_ins <= 7
+
+
+def test_no_content_is_an_empty_page_and_no_record(stage: Stage) -> None:
+    stage.server.answers(Reply(status=204, body=b""))
+
+    async def scene(client: PartnerClient) -> Any:
+        page = await client.page(PRACTICE, "staff_tasks", {})
+        calls = await client.calls(PRACTICE, {}, parse=lambda answer: answer.total_count)
+        return page.rows, page.total_count, calls, await client.record(PRACTICE, "clients", "c-1")
+
+    assert stage.play(scene) == ((), 0, 0, None)
+
+
+@pytest.mark.parametrize("stray", [404, 204])
+def test_a_stray_answer_of_a_gateway_is_no_answer_about_a_list(stage: Stage, stray: int) -> None:
+    stage.server.answers(Reply(status=stray), reply_page([{"id": "1"}]))
+
+    assert stage.play(lambda client: client.page(PRACTICE, "staff_tasks", {})).rows == ({"id": "1"},)
+
+
 @pytest.mark.parametrize("status", [404, 410, 501])
-def test_a_list_that_is_not_there_is_not_found_at_once(stage: Stage, status: int) -> None:
+def test_a_list_that_is_twice_not_there_is_not_found(stage: Stage, status: int) -> None:
     stage.server.answers(reply_error(status))
 
     with pytest.raises(NotFound) as caught:
         stage.play(lambda client: client.page(PRACTICE, "appointments", {}))
 
     assert caught.value.status == status
-    assert len(stage.server.asked) == 1
+    assert len(stage.server.asked) == 2
 
 
 def test_plain_arrays_are_pages_of_clients_and_patients_only(stage: Stage) -> None:

@@ -18,10 +18,10 @@ from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver, Killed, reading_of
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import NotFound, TooSlow
+from vetl.core.errors import Failing, NotFound, TooSlow
 from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
-from vetl.core.steps import Query, ReadCalls, ReadPage
+from vetl.core.steps import AttachDetails, Query, ReadCalls, ReadPage, ReplaceDays, Save
 from vetl.discovery.conventions import check_page
 from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
@@ -396,6 +396,69 @@ def test_days_that_a_gateway_does_not_wait_for_are_read_in_halves() -> None:
 
     assert sync(source, store).certified
     assert mirrored(source, store)
+
+
+def test_a_day_on_which_the_platform_fails_is_left_out_and_named() -> None:
+    source, store = opened(11, 300)
+    broken = source.day(source.calls[40])
+    source.refuses, source.refusal = lambda first, last: first <= broken <= last, Failing("500")
+
+    for _ in range(2):
+        outcome = sync(source, store)
+
+        assert not outcome.certified
+        assert outcome.reason == f"{broken}: 500"
+        assert mirrored(source, store, broken + timedelta(days=1))
+        assert not store.rows(broken, broken)
+        source.now += timedelta(hours=30)
+        source.ring(source.now)
+    source.refuses = lambda _first, _last: False
+    assert sync(source, store).certified
+    assert mirrored(source, store)
+
+
+def test_days_of_which_the_platform_lists_no_ids_have_none() -> None:
+    source, store = opened(11, 300)
+    page, broken = source.page, source.day(source.calls[40])
+
+    def page_without(step: ReadPage) -> Page:
+        answer = page(step)
+        if any(row["id"] == source.calls[40].id for row in answer.rows):
+            raise Failing("500")
+        return answer
+
+    source.page = page_without  # pyright: ignore[reportAttributeAccessIssue]
+
+    outcome = sync(source, store, details="all")
+
+    assert not outcome.certified
+    assert outcome.reason.startswith(f"{broken}: 500; all calls are read")
+    assert mirrored(source, store)
+
+
+def test_details_are_later_than_their_calls_although_another_servers_clock_is_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise every day would seem to lack its details."""
+    source, store = opened(11, 300)
+    page, keep, saves = source.page, store.keep, list[Save]()
+
+    def page_of_another_server(step: ReadPage) -> Page:
+        return replace(page(step), server_time=source.now - timedelta(hours=1))
+
+    def noted(save: Save) -> None:
+        saves.append(save)
+        keep(save)
+
+    monkeypatch.setattr(source, "page", page_of_another_server)
+    monkeypatch.setattr(store, "keep", noted)
+
+    assert sync(source, store, details="all").certified
+
+    read_at = max(save.read_at for save in saves if isinstance(save, ReplaceDays))
+    details = [save.certificate for save in saves if isinstance(save, AttachDetails)]
+    assert details
+    assert all(evidence and evidence.finished >= read_at for evidence in details)
 
 
 def test_a_gateway_that_waits_for_nothing_is_not_asked_for_each_day() -> None:

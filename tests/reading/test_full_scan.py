@@ -11,7 +11,8 @@ import pytest
 from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-from vetl.core.endpoint import Endpoint, FullScan, NewestFirst, Record, Strategy
+from vetl.core.endpoint import Endpoint, FullScan, NewestFirst, Record, Strategy, UpdatedWindows
+from vetl.core.errors import ConfigurationError
 from vetl.discovery.conventions import QueryConventions
 from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS
 from vetl.reading import paging
@@ -30,8 +31,22 @@ def filled(kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:
 @pytest.mark.parametrize("strategy", [FullScan((), ()), NewestFirst((), ()), FullScan(("open",), ("open",))])
 def test_a_list_without_dates_is_refused_without_statuses(strategy: Strategy) -> None:
     """The totals of its statuses prove it whole; without any, nothing would."""
-    with pytest.raises(ValueError, match=r"^reviews: \w+ needs `statuses`, and the record a field `status`$"):
+    with pytest.raises(
+        ConfigurationError, match=r"^reviews: \w+ needs `statuses`, and the record a field `status`$"
+    ):
         Endpoint("reviews", "reviews", Record, strategy, "reviews")
+
+
+class Priced(Record):
+    id: str
+    price: float | None = None
+
+
+def test_a_field_that_can_be_no_raw_column_is_refused() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"^the field price: a raw column cannot be .*float.*Text \(for decimals"
+    ):
+        Endpoint("reviews", "reviews", Priced, UpdatedWindows(), "reviews")
 
 
 def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:

@@ -15,7 +15,7 @@ from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.core.errors import TooSlow
+from vetl.core.errors import Failing, TooSlow
 from vetl.core.list_read import Reconcile
 from vetl.core.pages import Page
 from vetl.core.steps import ReadPage
@@ -308,6 +308,35 @@ def test_ranges_that_a_gateway_does_not_wait_for_are_shortened(endpoint: Endpoin
             source.manners = manners
             source.now += timedelta(hours=1)
             source.add(status="completed")
+
+
+@LISTS
+def test_a_row_on_which_the_platform_fails_leaves_out_half_a_day(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, store, since = filled_for_months(Manners(largest_page=25))
+    for _ in range(3):
+        source.add(status="completed")
+    broken, page = sorted(source.rows)[180], source.page
+
+    def page_without(step: ReadPage) -> Page:
+        answer = page(step)
+        if any(row["id"] == broken for row in answer.rows):
+            raise Failing("500")
+        return answer
+
+    monkeypatch.setattr(source, "page", page_without)
+
+    for _ in range(2):
+        outcome = sync(endpoint, source, store, history_start=since)
+
+        assert not outcome.certified
+        assert outcome.reason.endswith(": 500")
+        assert 0 < len(source.rows.keys() - store.rows.keys()) <= 3
+        source.now += timedelta(hours=1)
+        source.add(status="completed")
+    monkeypatch.undo()
+    sync_whole(endpoint, source, store, history_start=since)
 
 
 @LISTS

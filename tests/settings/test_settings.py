@@ -130,6 +130,8 @@ def test_a_secret_may_be_in_a_file_that_its_variable_names(monkeypatch: pytest.M
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", SECRET)
     assert "PASSWORD_FILE: VETL_PARTNER__PASSWORD is set, too" in complaint()
     monkeypatch.delenv("VETL_PARTNER__PASSWORD")
+    Path("secret").write_text("\n", "utf-8")
+    assert complaint() == "environment variable VETL_PARTNER__PASSWORD_FILE: the file is empty"
     monkeypatch.setenv("VETL_PARTNER__PASSWORD_FILE", SECRET)
     assert complaint() == (
         "environment variable VETL_PARTNER__PASSWORD_FILE: the file cannot be read: No such file or directory"

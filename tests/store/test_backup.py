@@ -1,6 +1,7 @@
 """A backup has all that vetl keeps or is none; a restore puts a verified one back, also if either is killed."""
 
 import json
+import os
 import shutil
 import stat
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from vetl.store.notes import read_note, write_note
 from vetl.store.warehouse import writing
 from vetl.store.writer_lock import restore_mark, unfinished_restore
 
+PUBLISHED_AT = datetime(2026, 1, 2, tzinfo=UTC)
 DELIVERY = Entry(Channel.MESSAGES, "p1", b"{}", datetime(2026, 1, 1, tzinfo=UTC))
 
 
@@ -103,7 +105,8 @@ def test_a_backup_has_every_file_for_its_owner_alone_and_no_secret(settings: Set
 def test_a_restore_puts_everything_back_and_drains_later_deliveries_again(
     settings: Settings, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "backup"
+    folder, published = tmp_path / "backup", settings.warehouse.published
+    os.utime(published, (PUBLISHED_AT.timestamp(), PUBLISHED_AT.timestamp()))
     back_up(settings, folder)
     before = content(settings)
     change(settings)
@@ -115,7 +118,10 @@ def test_a_restore_puts_everything_back_and_drains_later_deliveries_again(
     assert content(settings) == before
     assert read_note(settings.warehouse.path, "rollback") == {"of": "before"}
     assert calls(settings) == 1
-    assert stat.S_IMODE(settings.warehouse.published.stat().st_mode) == 0o640
+    assert stat.S_IMODE(published.stat().st_mode) == 0o640
+    shown = read_status(settings).published
+    assert shown is not None
+    assert shown.made_at == PUBLISHED_AT
     assert settings.webhooks.inbox in restored.stayed
     with Inbox.open(settings.webhooks.inbox) as inbox:
         assert len(inbox.waiting(10)) == 2

@@ -19,7 +19,7 @@ from vetl.core.published_file import Treatments
 from vetl.publishing.contacts import contacts_file, remove_contacts, write_contacts
 from vetl.publishing.copies import parquet_folder, remove_parquet, write_parquet
 from vetl.publishing.publication import publish
-from vetl.publishing.retention import kept, roll_back
+from vetl.publishing.replacing import kept, roll_back
 from vetl.publishing.statements import query
 
 PII: Treatments = {

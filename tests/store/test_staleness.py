@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from support.warehouse_with_rows import HARBOR, Filled
 from vetl.core.errors import WarehouseError
+from vetl.store.connection import attached
 from vetl.store.control import builds
 from vetl.store.control.builds import news
 
@@ -124,16 +125,19 @@ def test_a_build_makes_what_hangs_on_changed_sources(filled: Filled, case: str) 
     filled.warehouse.close()
     assert news(filled.path, text) == "the marts were not built whole yet"
 
-    builds.finish(filled.path, text, is_full=is_full, lock_wait_seconds=0)
+    with attached(filled.path, lock_wait_seconds=0) as connection:
+        builds.finish(connection, text, is_full=is_full)
     assert news(filled.path, text) is None
 
 
 def test_a_model_made_with_other_definitions_leads_to_a_build_in_full(filled: Filled) -> None:
     filled.warehouse.close()
-    builds.doubt(filled.path, "text", lock_wait_seconds=0)
+    with attached(filled.path, lock_wait_seconds=0) as connection:
+        builds.doubt(connection, "text")
     assert news(filled.path, "text") is None
 
-    builds.doubt(filled.path, "another", lock_wait_seconds=0)
+    with attached(filled.path, lock_wait_seconds=0) as connection:
+        builds.doubt(connection, "another")
     assert news(filled.path, "text") == "the marts were not built whole yet"
 
 
@@ -144,11 +148,15 @@ def test_a_disk_that_is_full_as_a_build_ends_is_one_line_and_the_next_build_is_r
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:
-        with pytest.raises(WarehouseError, match="make room and run it again"):
-            builds.finish(filled.path, "text", is_full=False, lock_wait_seconds=0)
+        with (
+            pytest.raises(WarehouseError, match="make room and run it again"),
+            attached(filled.path, lock_wait_seconds=0) as connection,
+        ):
+            builds.finish(connection, "text", is_full=False)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
     assert news(filled.path, "text") == "the marts were not built whole yet"
-    builds.finish(filled.path, "text", is_full=False, lock_wait_seconds=0)
+    with attached(filled.path, lock_wait_seconds=0) as connection:
+        builds.finish(connection, "text", is_full=False)
     assert news(filled.path, "text") is None

@@ -16,7 +16,7 @@ from vetl.core.steps import MergeRows
 from vetl.endpoints import by_name
 from vetl.store.notes import NotesFile, Snapshot, notes_file, read_note, read_snapshot, write_note
 from vetl.store.tables import FIRST
-from vetl.store.writer_lock import SIZE, lock_file, read_activity, record_failure, recorded, writing
+from vetl.store.writer_lock import SIZE, lock_file, read_activity, recorded, writing
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
@@ -101,15 +101,12 @@ def test_a_first_sync_that_was_killed_has_read_a_part(filled: Filled) -> None:
 
 
 def test_a_sync_that_cannot_begin_is_known_until_the_next_one(tmp_path: Path) -> None:
-    """Without a warehouse there is no folder for the record."""
+    """The first sync makes no warehouse then, and its failure is known all the same."""
     warehouse = tmp_path / "vetl.duckdb"
-    record_failure(warehouse, "sync", "sync", "sign-in refused")
-    assert read_activity(warehouse, "sync") is None
-    assert list(tmp_path.iterdir()) == []
-    warehouse.touch()
 
     with writing(warehouse, lock_wait_seconds=0):
-        record_failure(warehouse, "sync", "sync", "sign-in refused")
+        with recorded(warehouse, "sync", "sync") as recorder:
+            recorder.error = "sign-in refused"
         failed = read_activity(warehouse, "sync")
         with recorded(warehouse, "sync", "reconcile"):
             running = read_activity(warehouse, "sync")
@@ -148,7 +145,8 @@ def test_a_record_says_no_value_of_an_error_that_nobody_foresaw_and_fits_into_it
     with pytest.raises(ValueError, match="Jane"), recorded(warehouse, "build", "build"):
         raise ValueError("Jane Doe")
     unforeseen = read_activity(warehouse, "build")
-    record_failure(warehouse, "build", "build", "\u00e9" * 5_000)
+    with recorded(warehouse, "build", "build") as recorder:
+        recorder.error = "\u00e9" * 5_000
     long = read_activity(warehouse, "build")
     with recorded(warehouse, "sync", "sync"), recorded(warehouse, "publication", "publish"):
         pass
@@ -169,7 +167,8 @@ def test_a_failure_is_recorded_on_a_disk_without_room(tmp_path: Path) -> None:
     warehouse.touch()
     with writing(warehouse, lock_wait_seconds=0):
         blocks = lock_file(warehouse).stat().st_blocks
-        record_failure(warehouse, "publication", "publish", "the disk is full")
+        with recorded(warehouse, "publication", "publish") as recorder:
+            recorder.error = "the disk is full"
 
     assert (lock_file(warehouse).stat().st_size, lock_file(warehouse).stat().st_blocks) == (SIZE, blocks)
 

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
@@ -16,7 +16,7 @@ import pytest
 from support import warm_dbt
 from support.dbt_build import VARIABLES, places, run
 from vetl.bundled import dbt_project
-from vetl.jobs import build
+from vetl.jobs import build, dbt_process
 from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment, fingerprint, last_of
 from vetl.settings import Settings
 from vetl.store.connection import attach
@@ -38,24 +38,25 @@ def build_models(
     """
     made_with = fingerprint(warehouse, {})
     with closing(attach(warehouse, lock_wait_seconds=0)) as connection:
-        begun = build.Begun(made_with, *builds.begin(connection, made_with, full_refresh=full_refresh))
-    chosen = build.options_of(begun, all_tests=not changed_only)
+        is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
+    chosen = dbt_process.options_of(changed, is_full=is_full, all_tests=not changed_only)
     without_tests = ("--exclude-resource-type", "test")
     done = run(warehouse, warehouse.parent, "build", *chosen, *without_tests, *options, project=project)
     assert done.exit_code == 0, done.output
-    builds.finish(warehouse, made_with, is_full=begun.is_full, lock_wait_seconds=0)
+    with closing(attach(warehouse, lock_wait_seconds=0)) as connection:
+        builds.finish(connection, made_with, is_full=is_full)
 
 
 @contextmanager
 def untested() -> Generator[None]:
     """Make vetl build without dbt's tests, which take a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "options_of", _models_only)
+        patch.setattr(dbt_process, "options_of", _models_only)
         yield
 
 
-def _models_only(begun: build.Begun, **_which: bool) -> tuple[str, ...]:
-    return (*MODELS_ONLY, *(["--full-refresh"] if begun.is_full else []))
+def _models_only(_changed: Collection[str] | None, *, is_full: bool, **_which: object) -> tuple[str, ...]:
+    return (*MODELS_ONLY, *(["--full-refresh"] if is_full else []))
 
 
 def build_marts_untested(settings: Settings) -> BuildResult:

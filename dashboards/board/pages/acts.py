@@ -2,7 +2,7 @@
 
 import polars as pl
 import streamlit as st
-from vetl.core.noise import difference_interval, is_more_than_noise
+from vetl.core.significance import difference_interval, is_significant
 
 from board import charts
 from board.audit import note_people
@@ -107,7 +107,7 @@ def comparison_text(view: View, acts: int, booked: int, left: int, left_booked: 
     difference, low, high = _compared(acts, booked, left, left_booked)
     if difference is None:
         return f"{first} Without requests of both kinds there is nothing to compare."
-    chance = "" if is_more_than_noise((low or 0, high or 0)) else " It may be chance."
+    chance = "" if is_significant((low or 0, high or 0)) else " It may be chance."
     return (
         f"{first} The difference of {words.points(difference)} lies between {words.points(low or 0)} and "
         f"{words.points(high or 0)} (95 times of 100).{chance}"

@@ -15,6 +15,8 @@ from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from vetl.core.errors import ConfigurationError
+
 
 @dataclass(frozen=True, slots=True)
 class KnownValues:
@@ -184,11 +186,15 @@ class Endpoint:
     may_be_withdrawn: bool = False
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` if a list without dates has no statuses, because their totals prove it whole."""
+        """Raise `ConfigurationError` for a field that can be no raw column, or a list without dates and statuses.
+
+        The totals of the statuses prove a list without dates whole.
+        """
+        self.columns()
         strategy, fields = self.strategy, self.record.model_fields
         if isinstance(strategy, NewestFirst | FullScan) and not (strategy.statuses and "status" in fields):
             kind = type(strategy).__name__
-            raise ValueError(f"{self.name}: {kind} needs `statuses`, and the record a field `status`")
+            raise ConfigurationError(f"{self.name}: {kind} needs `statuses`, and the record a field `status`")
 
     def path_of(self, practice_id: str) -> str:
         """Return the path of this list for a practice."""
@@ -222,8 +228,8 @@ def _column(name: str, annotation: Any, metadata: tuple[Any, ...]) -> Column:  #
     bare, inner = _bare(annotation)
     aware = any(item in (*metadata, *inner) for item in get_args(Instant)[1:])
     if bare not in _KINDS:
-        types = ", ".join(sorted(kind.__name__ for kind in _KINDS))
-        raise TypeError(f"{name}: {bare} cannot be the type of a raw column; those that can: {types}")
+        types = "Text (for decimals, too), Instant, date, int, bool, list or dict"
+        raise ConfigurationError(f"the field {name}: a raw column cannot be {bare}; it can be {types}")
     kind = Kind.INSTANT if bare is datetime and aware else _KINDS[bare]
     return Column(name, kind, values)
 

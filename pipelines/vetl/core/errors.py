@@ -208,7 +208,11 @@ class Unreachable(Transient):
     """No connection, a time-out, or a 5xx status."""
 
 
-class TooSlow(Unreachable):
+class Failing(Unreachable):
+    """A 5xx: the platform fails on this request. A request for fewer days may be answered."""
+
+
+class TooSlow(Failing):
     """504 or a time-out: somebody gave up waiting for the platform. Fewer days may be answered in time."""
 
 

@@ -23,7 +23,8 @@ from vetl.discovery.conventions import check_page
 from vetl.discovery.discover import ask_for_practice
 from vetl.endpoints import PHONE_CALLS
 from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in
-from vetl.partner.client import PartnerClient, gather
+from vetl.partner.client import PartnerClient
+from vetl.partner.lookups import gather
 from vetl.reading import read_list
 
 A = TypeVar("A")
@@ -74,6 +75,11 @@ class Order:
     details_budget: int = 2000
     reconcile: list_read.Reconcile = "no"
     times_without_offset: TimesWithoutOffset | None = None
+
+    @property
+    def command(self) -> str:
+        """Return the name of the run in `control.runs`."""
+        return "sync" if self.reconcile == "no" else "reconcile"
 
 
 @dataclass(slots=True)

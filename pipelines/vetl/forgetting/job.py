@@ -20,7 +20,7 @@ from vetl.jobs.backups import derived_folders, kept_files
 from vetl.jobs.drain import run_drain
 from vetl.publishing.copies import write_parquet
 from vetl.publishing.last_publication import release
-from vetl.publishing.retention import kept, remove_kept
+from vetl.publishing.replacing import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store import forgotten

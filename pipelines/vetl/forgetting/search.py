@@ -14,12 +14,12 @@ from vetl.core.errors import WarehouseError
 from vetl.jobs.backups import searched_files
 from vetl.publishing.contacts import contacts_file
 from vetl.publishing.copies import parquet_folder
-from vetl.publishing.retention import kept
+from vetl.publishing.replacing import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.settings.core_sections import WarehouseSettings
 from vetl.store import drafts
-from vetl.store.connection import as_vetl_errors, attached, literal, quoted
+from vetl.store.connection import Connection, as_vetl_errors, attached, literal, quoted
 from vetl.store.mentions import ID_IN_TEXT, Mentions, national
 from vetl.store.notes import notes_except, notes_file
 from vetl.store.person import NOTE, Person, pattern_of
@@ -101,15 +101,13 @@ def elsewhere(place: Place, person: Person, texts: set[str]) -> set[str]:
     return there
 
 
-def _in_tables(
-    connection: duckdb.DuckDBPyConnection, database: str, person: Person, mentions: Mentions
-) -> Iterator[str]:
+def _in_tables(connection: Connection, database: str, person: Person, mentions: Mentions) -> Iterator[str]:
     for table, name, columns in _tables(connection, database):
         if mentioned(connection, name, columns, person, mentions, is_of_clients=table.endswith(".clients")):
             yield table
 
 
-def _tables(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[str, str, dict[str, str]]]:
+def _tables(connection: Connection, database: str) -> list[tuple[str, str, dict[str, str]]]:
     """Return every table of an attached file: its name in messages, its name in SQL, its columns."""
     columns_by_table: dict[tuple[str, str], dict[str, str]] = {}
     for schema, table, column, kind in connection.execute(
@@ -126,7 +124,7 @@ def _tables(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[
 
 
 def mentioned(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     source: str,
     columns: dict[str, str],
     person: Person,

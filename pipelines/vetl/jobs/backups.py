@@ -24,7 +24,7 @@ from typing import Any
 from vetl import hooks
 from vetl.core.errors import BackupError, WrongUse, cannot_write
 from vetl.jobs.dbt_process import state_folder
-from vetl.publishing import contacts, copies, retention
+from vetl.publishing import contacts, copies, replacing
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store import drafts, sqlite_file, writer_lock
@@ -52,7 +52,7 @@ def kept_files(settings: Settings) -> dict[str, Path]:
     files = {PRIVATE: path, PUBLISHED: published, **_places(settings)}
     beside = (file.name.removeprefix(path.name) for file in path.parent.glob(f"{path.name}.*"))
     files |= {f"{PRIVATE}{end}": _with_end(path, end) for end in sorted(beside) if not end.endswith(_NO_DATA)}
-    files |= {f"{PUBLISHED}{file.stem.removeprefix(published.stem)}": file for file in retention.kept(published)}
+    files |= {f"{PUBLISHED}{file.stem.removeprefix(published.stem)}": file for file in replacing.kept(published)}
     return {name: file for name, file in files.items() if file.is_file()}
 
 
@@ -226,11 +226,16 @@ def _copied(name: str, file: Path, folder: Path) -> BackedUpFile:
 
 
 def copy_bytes(source: Path, target: Path) -> None:
-    """Copy a file to a path at which there is nothing, for its owner alone, onto the disk."""
+    """Copy a file to a path at which there is nothing, for its owner alone, onto the disk, with its time.
+
+    `vetl status` shows the time of the published file as that of its publication.
+    """
     handle = os.open(target, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, OWNER_ONLY)
     with source.open("rb") as read, os.fdopen(handle, "wb") as written:
         shutil.copyfileobj(read, written, _CHUNK)
         written.flush()
+        copied = os.fstat(read.fileno())
+        os.utime(target, ns=(copied.st_atime_ns, copied.st_mtime_ns))
         os.fsync(written.fileno())
 
 

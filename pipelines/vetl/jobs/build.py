@@ -1,7 +1,6 @@
 """Build and publish the marts, for commands and Dagster's assets."""
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vetl import bundled, hooks
-from vetl.core.errors import PublicationHeld, WarehouseBusy
+from vetl.core.errors import PublicationHeld
 from vetl.core.list_read import Practice
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import Treatment
@@ -17,14 +16,14 @@ from vetl.core.text import some_of
 from vetl.endpoints import REGISTRY
 from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
-from vetl.publishing import contacts, copies, descriptions, last_publication, publication, retention
+from vetl.publishing import contacts, copies, descriptions, last_publication, publication, replacing
 from vetl.settings import Settings
 from vetl.settings.core_sections import DefinitionsSettings, PrivacySettings, WarehouseSettings
-from vetl.store.connection import attached
+from vetl.store.connection import attached, wait_until_free
 from vetl.store.control import builds
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.instants import differences
-from vetl.store.warehouse import Place, existing, opened, writing
+from vetl.store.warehouse import Place, existing, opened, working, writing
 from vetl.store.writer_lock import read_activity, recorded
 
 
@@ -40,38 +39,28 @@ def building(
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
     """
-    warehouse, regions = settings.warehouse, settings.definitions.phone_regions
-    variables, limits = dbt_variables(settings.practices, settings.definitions), warehouse.duckdb_limits()
+    warehouse, definitions = settings.warehouse, settings.definitions
+    path, wait, limits = warehouse.path, warehouse.lock_wait_seconds, warehouse.duckdb_limits()
+    variables = dbt_variables(settings.practices, definitions)
+    treatments(settings.privacy)
     existing(warehouse)
-    with writing(warehouse), recorded(warehouse.path, "build", "build") as recorder:
+    with working(warehouse, "build", "build") as recorder:
         yield dbt_process.NodeDone(0, 0, {})  # dbt takes seconds until its first node is done
-        treatments(settings.privacy)
-        deadline = time.monotonic() + warehouse.lock_wait_seconds
         hooks.before_build(settings)
-        begun = _begin(warehouse, regions, variables, full_refresh=full_refresh)
-        extra = options_of(begun, all_tests=all_tests, select=select)
-        while True:
-            try:
-                result = yield from dbt_process.dbt_nodes(
-                    warehouse.path, variables=variables, extra=extra, limits=limits
-                )
-            except WarehouseBusy:
-                # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise
-                _wait_until_free(warehouse.path, left)
-            else:
-                break
+        begun = _begin(warehouse, definitions.phone_regions, variables, full_refresh=full_refresh)
+        extra = dbt_process.options_of(begun.changed, is_full=begun.is_full, all_tests=all_tests, select=select)
+        result = yield from dbt_process.dbt_nodes(
+            path, variables=variables, extra=extra, limits=limits, lock_wait_seconds=wait
+        )
         if result.failures:
-            some = some_of(result.failures, 1)
-            recorder.error = f"{some}; log at {dbt_process.log_file(warehouse.path)}"
-        elif not result.skipped and select:
-            builds.resume(warehouse.path, begun.changed, warehouse.lock_wait_seconds)
+            recorder.error = f"{some_of(result.failures, 1)}; log at {dbt_process.log_file(path)}"
         elif not result.skipped:
-            find_headlines(warehouse, settings.definitions.holidays_of, settings.privacy.fewest_people)
-            wait = warehouse.lock_wait_seconds
-            builds.finish(warehouse.path, begun.made_with, is_full=begun.is_full, lock_wait_seconds=wait)
+            with attached(path, lock_wait_seconds=wait) as connection:
+                if select:
+                    builds.resume(connection, begun.changed)
+                else:
+                    find_headlines(connection, path, definitions.holidays_of, settings.privacy.fewest_people)
+                    builds.finish(connection, begun.made_with, is_full=begun.is_full)
         return replace(result, because=begun.because)
 
 
@@ -108,36 +97,12 @@ def _begin(place: Place, regions: Mapping[str, str], variables: Mapping[str, Any
     return Begun(made_with, is_full, changed)
 
 
-def _wait_until_free(warehouse: Path, seconds: float) -> None:
-    """Wait for a program that has the file open, such as DuckDB's shell."""
-    with attached(warehouse, lock_wait_seconds=seconds):
-        pass
-
-
-def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return dbt's options: all models and tests if requested or if the build before failed.
-
-    So a build with fewer tests never publishes marts that the build before refused (decision 18). Otherwise
-    those models are made that hang on changed sources.
-    """
-    if select:
-        return (*dbt_process.DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
-    if all_tests or begun.changed is None:
-        return (*dbt_process.DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
-    staging = bundled.dbt_project() / "models" / "staging"
-    sources = [
-        f"source:{schema}.{table}+"
-        for schema, table in (name.split(".") for name in sorted(begun.changed))
-        if (staging / schema / f"stg_{schema}__{table}.sql").exists()
-    ]
-    return (*dbt_process.PUBLISHED_ONLY, *dbt_process.TABLES_ONLY, "--select", *sources)
-
-
 def doubt_build(settings: Settings) -> None:
     """Make the next build one in full if models are made one by one now, with other definitions than the rest."""
     warehouse = settings.warehouse
     if warehouse.path.exists():
-        builds.doubt(warehouse.path, _made_with(settings), lock_wait_seconds=warehouse.lock_wait_seconds)
+        with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
+            builds.doubt(connection, _made_with(settings))
 
 
 def _made_with(settings: Settings) -> str:
@@ -187,10 +152,10 @@ def publish_marts(
     `accept_loss`: also if a mart has lost most of its rows.
     """
     key = warehouse.pii_key
-    existing(warehouse)
     refuse_while_held(warehouse)
-    with writing(warehouse), recorded(warehouse.path, "publication", "publish"):
-        _wait_until_free(warehouse.path, warehouse.lock_wait_seconds)
+    existing(warehouse)
+    with working(warehouse, "publication", "publish"):
+        wait_until_free(warehouse.path, warehouse.lock_wait_seconds)
         published = publication.publish(
             warehouse.path,
             warehouse.published,
@@ -250,7 +215,7 @@ def roll_back_published(warehouse: WarehouseSettings) -> last_publication.Hold:
     """Replace the published file by the one before it until the rollback is released."""
     existing(warehouse)
     with writing(warehouse):
-        retention.roll_back(warehouse.published)
+        replacing.roll_back(warehouse.published)
         record = last_publication.hold(warehouse.path, warehouse.published)
         _publish_parquet(warehouse)
     return record

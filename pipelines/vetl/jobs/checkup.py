@@ -25,8 +25,10 @@ from vetl.discovery.examination import Examination, Examined, Report
 from vetl.discovery.probes import Finding
 from vetl.endpoints import PHONE_CALLS, REGISTRY, by_name
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.sync import chosen_endpoints, chosen_practices, partner_client, refuse_future_starts
-from vetl.partner.client import PartnerClient, gather
+from vetl.engine.source_clock import refuse_future_starts
+from vetl.jobs.sync import chosen_endpoints, chosen_practices, partner_client
+from vetl.partner.client import PartnerClient
+from vetl.partner.lookups import gather
 from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings

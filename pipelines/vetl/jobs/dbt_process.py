@@ -9,7 +9,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.publishing.statements import query
-from vetl.store.connection import busy_in, memory_for_marts, remedy_in
+from vetl.store.connection import busy_in, memory_for_marts, remedy_in, wait_until_free
 from vetl.store.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], object]
@@ -33,6 +34,8 @@ TABLES_ONLY = ("config.materialized:view", "catalogue", "metrics", "--indirect-s
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
+_OTHER_COLUMN = re.compile(r"^ *\| (?!column_name|-)(.+?) *\| (.*?) *\| (.*?) *\| (.+?) *\|$", re.MULTILINE)
+"""A row of dbt's table of columns that differ from a contract: name, type in the model, in the contract, why."""
 _MESSAGE_LENGTH = 300
 
 
@@ -120,19 +123,26 @@ def dbt_nodes(
     command: Sequence[str] = (),
     extra: Sequence[str] = DATA_ONLY,
     limits: Mapping[str, str] | None = None,
+    lock_wait_seconds: float = 0.0,
 ) -> Nodes:
     """Build and test every model over the warehouse; `variables` override those of the project.
 
     `command` starts dbt instead of `COMMAND`, `extra` are further options of dbt, and `limits` are DuckDB's limits
-    of memory.
+    of memory. If another program, such as DuckDB's shell, has the file open as dbt starts, wait for it.
     """
     results = state_folder(warehouse) / "target" / "run_results.json"
     results.unlink(missing_ok=True)
-    log = _Log()
-    yield from _run(warehouse, ["build", *extra, *as_options(variables or {})], log, command, limits)
-    for error in log.errors:
-        if busy := busy_in(error, warehouse):
+    deadline = time.monotonic() + lock_wait_seconds
+    while True:
+        log = _Log()
+        yield from _run(warehouse, ["build", *extra, *as_options(variables or {})], log, command, limits)
+        busy = next(filter(None, (busy_in(error, warehouse) for error in log.errors)), None)
+        if not busy:
+            break
+        left = deadline - time.monotonic()
+        if left <= 0:
             raise busy
+        wait_until_free(warehouse, left)
     try:
         run = json.loads(results.read_text("utf-8"))
     except (FileNotFoundError, ValueError):  # a full disk cuts it off
@@ -143,6 +153,27 @@ def dbt_nodes(
         why = f"{state_folder(warehouse)}: {why}" if "Errno" in why else why
         raise BuildFailed(f"{why}{remedy_in(why)}")
     return _summary(warehouse, run, tuple(dict.fromkeys(log.deprecations)))
+
+
+def options_of(
+    changed: Collection[str] | None, *, is_full: bool, all_tests: bool, select: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return dbt's options: all models and tests if requested or if the build before failed.
+
+    So a build with fewer tests never publishes marts that the build before refused (decision 18). Otherwise
+    those models are made that hang on the `changed` sources, `None` for all.
+    """
+    if select:
+        return (*DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
+    if all_tests or changed is None:
+        return (*DATA_ONLY, *(["--full-refresh"] if is_full else []))
+    staging = bundled.dbt_project() / "models" / "staging"
+    sources = [
+        f"source:{schema}.{table}+"
+        for schema, table in (name.split(".") for name in sorted(changed))
+        if (staging / schema / f"stg_{schema}__{table}.sql").exists()
+    ]
+    return (*PUBLISHED_ONLY, *TABLES_ONLY, "--select", *sources)
 
 
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
@@ -180,8 +211,11 @@ def without_values(message: str) -> str:
 
 
 def _result_line(warehouse: Path, node: Mapping[str, Any]) -> str:
-    """Return the broken rules of a test with their cases, the number of rows that fail, or else dbt's message."""
+    """Return the broken rules of a test, the number of its rows, columns against a contract, or dbt's message."""
     message = node["message"] or node["status"]
+    if others := _OTHER_COLUMN.findall(message):
+        columns = ", ".join(f"{name} ({why}: {' and '.join(filter(None, types))})" for name, *types, why in others)
+        return f"columns that differ from the contract in its .yml: {columns}"
     match = _ROWS.match(message)
     if not match:
         return without_values(message)

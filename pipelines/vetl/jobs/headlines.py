@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import date, timedelta
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 from vetl.headlines.finding import Headline, facts_of, kept
 from vetl.headlines.measures import days_of, made_of, words_of
 from vetl.headlines.surprise import Fact
-from vetl.store.connection import attached
+from vetl.store.connection import Connection
 from vetl.store.control import facts as store
 from vetl.store.notes import write_note
-from vetl.store.warehouse import Place
 
 NOTE = "headlines"
 MOST = 5
@@ -26,27 +26,24 @@ HolidaysOf = Callable[[str, date, date], list[date]]
 """Returns the holidays of a practice between two days."""
 
 
-def find_headlines(warehouse: Place, holidays_of: HolidaysOf, fewest_people: int) -> list[Headline]:
-    """Find what is unusual in the marts, and keep it in `control.headlines` and `marts.headlines`."""
-    with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
-        if not store.has_marts(connection):
-            return []
-        before = [_headline(row) for row in store.read_headlines(connection)]
-        counted = store.count_marts(connection, fewest_people)
-        off = {
-            practice: holidays_of(practice, today - timedelta(days=store.DAYS), today)
-            for practice, today in counted.today.items()
-        }
-        found: list[Fact] = []
-        for days in days_of(counted.counts, counted.today, off, counted.certified):
-            stated = [one.fact for one in before if one.fact.practice_id == days.practice_id]
-            hours = _NEWS_HOURS if before else len(days.weekday)
-            found += facts_of(days, stated, hours_of_days=hours)
-        after = kept(before, found, counted.today)
-        rows = [_row(one, counted.names) for one in after]
-        store.keep_headlines(connection, rows)
-    write_note(warehouse.path, NOTE, [_noted(row) for row in news(rows)])
-    return after
+def find_headlines(connection: Connection, warehouse: Path, holidays_of: HolidaysOf, fewest_people: int) -> None:
+    """Find what is unusual in the marts; keep it in `control.headlines`, `marts.headlines` and a note."""
+    if not store.has_marts(connection):
+        return
+    before = [_headline(row) for row in store.read_headlines(connection)]
+    counted = store.count_marts(connection, fewest_people)
+    off = {
+        practice: holidays_of(practice, today - timedelta(days=store.DAYS), today)
+        for practice, today in counted.today.items()
+    }
+    found: list[Fact] = []
+    for days in days_of(counted.counts, counted.today, off, counted.certified):
+        stated = [one.fact for one in before if one.fact.practice_id == days.practice_id]
+        hours = _NEWS_HOURS if before else len(days.weekday)
+        found += facts_of(days, stated, hours_of_days=hours)
+    rows = [_row(one, counted.names) for one in kept(before, found, counted.today)]
+    store.keep_headlines(connection, rows)
+    write_note(warehouse, NOTE, [_noted(row) for row in news(rows)])
 
 
 def news(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -104,11 +104,13 @@ def read_status(
     if snapshot is None and (restore := unfinished_restore(path)):
         raise WarehouseError(restore)
     if snapshot is None:
+        sync = read_activity(path, "sync")
+        ended = list(_of_activity("sync", sync))
         if not inbox:
             lost = ", or the notes beside it are gone" if path.exists() else ""
-            raise WarehouseError(f"{path}: nothing has been synced yet{lost}; run `vetl sync`")
-        sync = read_activity(path, "sync")
-        problems = [*_of_inbox(inbox), *_of_activity("sync", sync)]
+            so = f": {ended[0].line}" if ended else "; run `vetl sync`"
+            raise WarehouseError(f"{path}: nothing has been synced yet{lost}{so}")
+        problems = [*_of_inbox(inbox), *ended]
         problems.append(Problem(3, "nothing has been synced yet; run `vetl run`"))
         return StatusReport(warehouse=path, inbox={**inbox, "quarantined": 0}, sync=sync, problems=tuple(problems))
     if inbox:

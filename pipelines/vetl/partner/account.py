@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from secrets import token_hex
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from vetl.core.errors import ConfigurationError, ContractBroken, SignInRefused, Transient, VetlError
+from vetl.core.errors import ContractBroken, SignInRefused, Transient, VetlError
 from vetl.core.list_read import Waiting
-from vetl.core.text import is_this_machine
 from vetl.partner.protocol import Answer, Request, sign_in_request, token_of
 from vetl.partner.retries import RetryBudget
 
@@ -38,32 +36,6 @@ class Account:
     password: SecretStr = field(repr=False)
     role: str = field(repr=False)
     allow_plain_http: bool = field(default=False, repr=False)
-
-
-def checked_base_url(base_url: str, *, allow_plain_http: bool = False) -> str:
-    """Return `base_url` without its trailing slash.
-
-    Raise `ConfigurationError` if it is not an http(s) address, it has credentials, a query or a fragment, or it is
-    plain http to another machine. Credentials would override the bearer token, a query would become part of the
-    path, and plain http would send the password in clear. The message shows no part of the address.
-    """
-    try:
-        parts = urlsplit(base_url)
-        plain = parts.port is None or parts.port > 0
-    except ValueError:
-        parts, plain = urlsplit(""), False
-    extras = parts.username or parts.password or parts.query or parts.fragment
-    if not plain or parts.scheme not in ("http", "https") or not parts.hostname or extras:
-        raise ConfigurationError(
-            "partner.base_url: expected an address like https://platform.example.com,"
-            " without user, password, query or fragment"
-        )
-    if parts.scheme == "http" and not is_this_machine(parts.hostname) and not allow_plain_http:
-        raise ConfigurationError(
-            "partner.base_url: plain http would send the password and all answers in clear to another machine; use"
-            " https, or set allow_plain_http = true in [partner] if the network itself is private"
-        )
-    return base_url.rstrip("/")
 
 
 _COST = {"n": 2**14, "r": 8, "p": 1, "maxmem": 2**26}

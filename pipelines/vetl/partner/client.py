@@ -1,13 +1,12 @@
 """The client of the partner interface. It returns whole answers or raises one of vetl's errors."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import structlog
 
@@ -18,6 +17,7 @@ from vetl.partner import protocol
 from vetl.partner.account import AcceptedCredentials, Account, Session, Token
 from vetl.partner.answers import Decoded, loggable_query, user_agent
 from vetl.partner.limits import Limiters, Limits, RateLimiter, ServerClock, Timing
+from vetl.partner.lookups import REST_OF_WITHHELD, Answers, Lookup
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request
 from vetl.partner.retries import Deadline, RetryBudget, RetryPolicy
 from vetl.partner.wire import Transport, Wire
@@ -28,20 +28,6 @@ T = TypeVar("T")
 
 SIGN_IN = "sign-in"
 UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
-
-AT_ONCE = 16
-"""Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
-
-UNKNOWN_ID = (400, 404, 410, 422)
-"""Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
-REST_OF_WITHHELD = 1.0
-"""Seconds before the third request for the ids whose answer was withheld twice."""
-ONE_ID_ALONE = (
-    errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused, errors.PracticeRefused,
-)  # fmt: skip
-"""Errors that may be about a single id: a platform may fail on one broken record each time, or forbid one."""
-SOME_FAILURES = 3
-"""So many ids may fail in a row. If more do, a reader has to find out whether the platform fails."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -95,6 +81,7 @@ class PartnerClient:
         )
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
         self._repairs_told: set[str] = set()
+        self._not_found: set[tuple[str, str]] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -141,7 +128,7 @@ class PartnerClient:
             check(page)
             return page
 
-        return await self._send(practice_id, protocol.list_request(path, query), decipher)
+        return await self._send_list(practice_id, protocol.list_request(path, query), decipher)
 
     async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], T]) -> T:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
@@ -149,7 +136,20 @@ class PartnerClient:
         def decipher(answer: Answer, requests: int) -> T:
             return parse(protocol.csv_page(answer, requests=requests))
 
-        return await self._send(practice_id, protocol.calls_request(query), decipher)
+        return await self._send_list(practice_id, protocol.calls_request(query), decipher)
+
+    async def _send_list(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
+        """Send the request, a second time after a first 404: one of a gateway is no answer about the list."""
+        asked = practice_id, request.path
+        try:
+            value = await self._send(practice_id, request, decipher)
+        except errors.NotFound:
+            if asked in self._not_found:
+                raise
+            self._not_found.add(asked)
+            value = await self._send(practice_id, request, decipher)
+        self._not_found.discard(asked)
+        return value
 
     async def record(
         self, practice_id: str, path: str, record_id: str, *, final: tuple[type[errors.VetlError], ...] = ()
@@ -172,45 +172,17 @@ class PartnerClient:
                 return None
             raise
 
-    async def records(
-        self, practice_id: str, path: str, ids: Sequence[str]
-    ) -> dict[str, Row | errors.VetlError | None]:
+    async def records(self, practice_id: str, path: str, ids: Sequence[str]) -> Answers:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
-        An id without a row is requested twice, because one stray 404 of a gateway must not delete a row; one whose
-        answer is `Withheld` three times, as a reader has to find out what that means. If too many requests fail in
-        a row, the other ids are not requested and have no answer. If a new token does not open a forbidden id, no
-        further one is signed in for.
+        See `Lookup`, which says what it repeats.
         """
-        turn = asyncio.Semaphore(AT_ONCE)
-        answers: dict[str, Row | errors.VetlError | None] = {}
-        failures = 0
-        final: tuple[type[errors.VetlError], ...] = (errors.Withheld,)
 
-        async def get(identity: str) -> None:
-            nonlocal failures, final
-            async with turn:
-                if failures > SOME_FAILURES:
-                    return
-                try:
-                    row = await self.record(practice_id, path, identity, final=final)
-                except ONE_ID_ALONE as error:
-                    row = _about_one_id(error)
-                if isinstance(row, errors.PracticeRefused):
-                    final = (errors.Withheld, errors.PracticeRefused)
-                failed = isinstance(row, errors.VetlError) and not isinstance(row, errors.Withheld)
-                failures = failures + 1 if failed else 0
-                answers[identity] = row
+        async def renew() -> None:
+            await self._timing.sleep(REST_OF_WITHHELD)
+            await self._session.renew(await self._session.token())
 
-        await gather(get(identity) for identity in ids)
-        for rest, kinds in ((0.0, (type(None), errors.Withheld)), (REST_OF_WITHHELD, (errors.Withheld,))):
-            again = [identity for identity, row in answers.items() if isinstance(row, kinds)]
-            for identity in again:
-                del answers[identity]
-            if again and rest:
-                await self._timing.sleep(rest)
-            await gather(get(identity) for identity in again)
-        return answers
+        return await Lookup(partial(self.record, practice_id, path), renew).look_up(ids)
 
     async def write(
         self,
@@ -379,32 +351,3 @@ class PartnerClient:
         for counters in all_counters:
             counters.requests += 1
             counters.retries += attempt > 1
-
-
-def _about_one_id(error: errors.VetlError) -> errors.VetlError | None:
-    """Return the answer for an id from the error of its request; `None` if the platform does not have the id."""
-    if isinstance(error, errors.PracticeRefused) and error.status != HTTPStatus.FORBIDDEN:
-        raise error
-    if isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_ID:
-        return None
-    if isinstance(error, errors.RequestRefused) and error.status < HTTPStatus.BAD_REQUEST:
-        return errors.Withheld(str(error))  # the record of one id may have moved, and not the platform
-    return error
-
-
-async def gather(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run all coroutines concurrently and return their results in order.
-
-    The first failure cancels the other coroutines and is raised without its group.
-    """
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(coroutine) for coroutine in coroutines]
-    except BaseExceptionGroup as failures:
-        raise _first(failures) from None
-    return [task.result() for task in tasks]
-
-
-def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    failure = failures.exceptions[0]
-    return _first(failure) if isinstance(failure, BaseExceptionGroup) else failure

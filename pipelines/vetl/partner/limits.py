@@ -162,7 +162,7 @@ PATIENCE = 100
 ALL = "all practices"
 
 
-class Room:
+class ConcurrencyLimit:
     """How many requests may be under way together: at most `ceiling`.
 
     The limit is halved after a 429 or if no answer comes, once for all requests that were under way together, and
@@ -236,23 +236,23 @@ class RateLimiter:
         ceiling: int,
         per_minute: int | None,
         timing: Timing,
-        everywhere: Room | None = None,
+        everywhere: ConcurrencyLimit | None = None,
         account: Spacing | None = None,
     ) -> None:
         self._name = name
-        self._room = Room(ceiling, name)
-        self._everywhere = everywhere or Room(ceiling, ALL)
+        self._own = ConcurrencyLimit(ceiling, name)
+        self._everywhere = everywhere or ConcurrencyLimit(ceiling, ALL)
         self._spacings = [Spacing(per_minute, timing), *([account] if account else [])]
 
     @property
     def limit(self) -> int:
         """Return how many requests may be under way now."""
-        return self._room.limit
+        return self._own.limit
 
     @property
     def successes(self) -> int:
         """Return how many requests of this practice have succeeded."""
-        return self._room.successes
+        return self._own.successes
 
     @asynccontextmanager
     async def passing(self) -> AsyncGenerator[None]:
@@ -262,12 +262,12 @@ class RateLimiter:
             """Return whether too many requests of all practices may be the cause; a quota comes with a time."""
             return together == 1 and isinstance(error, errors.RateLimited) and not error.retry_after
 
-        async with self._room.places:
+        async with self._own.places:
             await self._spacings[0].turn()
             async with self._everywhere.places:
                 for spacing in self._spacings[1:]:
                     await spacing.turn()
-                with self._room.request() as together, self._everywhere.request(is_for_all):
+                with self._own.request() as together, self._everywhere.request(is_for_all):
                     yield
 
     def pause(self, seconds: float) -> None:
@@ -279,7 +279,7 @@ class RateLimiter:
 
     def halve(self) -> None:
         """Let half as many requests be under way."""
-        self._room.halve()
+        self._own.halve()
 
 
 class Limiters:
@@ -287,7 +287,7 @@ class Limiters:
 
     def __init__(self, limits: Limits, timing: Timing) -> None:
         self._limits, self._timing = limits, timing
-        self._everywhere = Room(limits.max_in_flight_total, ALL)
+        self._everywhere = ConcurrencyLimit(limits.max_in_flight_total, ALL)
         total = limits.requests_per_minute_total
         self._account = Spacing(total, timing) if total else None
         self._made: dict[tuple[str, int | None], RateLimiter] = {}

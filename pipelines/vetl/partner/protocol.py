@@ -73,7 +73,9 @@ class Answer:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def json(self) -> Decoded:
-        """Return the body as JSON; raise `TornAnswer` if it is not JSON."""
+        """Return the body as JSON; raise `TornAnswer` if it is not JSON. "No content" (204) is an empty list."""
+        if self.status == HTTPStatus.NO_CONTENT:
+            return Decoded({"data": None, "total_count": 0}, repaired=False)
         return read_json(self.body, self.headers, self.label)
 
 
@@ -134,6 +136,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     `success: false`; `ContractBroken` if no envelope, no `content`, no usable `total_count`, or more rows than a
     page can have.
     """
+    _check_content(answer, requests)
     data = payload(answer, document)
     if plain and isinstance(data, list):
         return Page(_rows(data), len(data), None, answer.server_time, requests)
@@ -172,7 +175,8 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
     `X-Total-Count`.
     """
     headers, body = answer.headers, answer.body
-    total = count(headers.get("x-total-count"))
+    _check_content(answer, requests)
+    total = 0 if answer.status == HTTPStatus.NO_CONTENT else count(headers.get("x-total-count"))
     start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{"):
         payload(answer, answer.json())
@@ -185,6 +189,12 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
         _broken(answer, "the CSV has no usable header X-Total-Count")
     echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
     return CsvAnswer(utf8(body, headers), total, *echoes, answer.server_time, requests)
+
+
+def _check_content(answer: Answer, requests: int) -> None:
+    """Raise `TornAnswer` at a first "no content" (204); a second one is a list, or a page, without rows."""
+    if answer.status == HTTPStatus.NO_CONTENT and requests == 1:
+        raise errors.TornAnswer(f"{answer.label}: {_phrase(answer.status)}")
 
 
 def whole(page: CsvAnswer) -> CsvAnswer:
@@ -291,8 +301,8 @@ def refusal(answer: Answer) -> errors.VetlError:
     if status in _LOST:
         return errors.NotFound(text, status=status)
     if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        unreachable = errors.TooSlow if status == HTTPStatus.GATEWAY_TIMEOUT else errors.Unreachable
-        return unreachable(text, retry_after=wait)
+        failing = errors.TooSlow if status == HTTPStatus.GATEWAY_TIMEOUT else errors.Failing
+        return (errors.Unreachable if status in _PASSING else failing)(text, retry_after=wait)
     if status == HTTPStatus.FORBIDDEN:
         return errors.PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
     if status in _MOVED_FOR_GOOD:

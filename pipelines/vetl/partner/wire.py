@@ -19,7 +19,7 @@ import httpx
 
 from vetl.core.errors import ConfigurationError, RequestRefused, TooSlow, TornAnswer, Unreachable, Untrusted
 from vetl.core.text import is_this_machine
-from vetl.partner.account import Account, checked_base_url
+from vetl.partner.account import Account
 from vetl.partner.answers import read_body, redact
 from vetl.partner.limits import Limits
 from vetl.partner.protocol import Request
@@ -59,7 +59,7 @@ class Wire:
     """Connections to one platform that exchange requests for complete answers."""
 
     def __init__(self, account: Account, limits: Limits, transport: Transport | None) -> None:
-        self._base_url = checked_base_url(account.base_url, allow_plain_http=account.allow_plain_http)
+        self._base_url = _checked(account)
         self._open = _opener(self._base_url) if transport is None else lambda: transport
         self._idle = [self._open()]
         """Idle connections; the last used one is used first, because the server has hardly closed it yet."""
@@ -113,6 +113,32 @@ class Wire:
             else:
                 await transport.aclose()
         return response.status_code, received, body
+
+
+def _checked(account: Account) -> str:
+    """Return the base URL of the platform without its trailing slash.
+
+    Raise `ConfigurationError` if it is not an http(s) address, it has credentials, a query or a fragment, or it is
+    plain http to another machine. Credentials would override the bearer token, a query would become part of the
+    path, and plain http would send the password in clear. The message shows no part of the address.
+    """
+    try:
+        parts = urlsplit(account.base_url)
+        plain = parts.port is None or parts.port > 0
+    except ValueError:
+        parts, plain = urlsplit(""), False
+    extras = parts.username or parts.password or parts.query or parts.fragment
+    if not plain or parts.scheme not in ("http", "https") or not parts.hostname or extras:
+        raise ConfigurationError(
+            "partner.base_url: expected an address like https://platform.example.com,"
+            " without user, password, query or fragment"
+        )
+    if parts.scheme == "http" and not is_this_machine(parts.hostname) and not account.allow_plain_http:
+        raise ConfigurationError(
+            "partner.base_url: plain http would send the password and all answers in clear to another machine; use"
+            " https, or set allow_plain_http = true in [partner] if the network itself is private"
+        )
+    return account.base_url.rstrip("/")
 
 
 def _explain(error: Exception, label: str) -> NoReturn:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
 from vetl.publishing.marts import marts_of
-from vetl.publishing.retention import attach_target, refuse_foreign
-from vetl.store.connection import as_warehouse_error, attach_private, literal
-from vetl.store.drafts import draft_for, give_access, remove_leftovers
+from vetl.publishing.replacing import attach_target, remove, replaced
+from vetl.store.connection import Connection, attach_private, literal
 
 _MODE = 0o640
 _NOBODY_ELSE = 0o770
@@ -59,39 +57,18 @@ def write_contacts(private: Path, published: Path) -> Path:
     Only the owner and the group may read the file. It is replaced in one rename and keeps both.
     """
     file = contacts_file(published)
-    try:
-        refuse_foreign(file, "main")
-        if file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns:
-            remove_leftovers(file)
-            return file
-        with draft_for(file) as draft:
+    with replaced(file, "main", first=_MODE, most=_NOBODY_ELSE) as draft:
+        if not file.exists() or file.stat().st_mtime_ns < published.stat().st_mtime_ns:
             _write_tables(private, draft)
-            give_access(draft, file, first=_MODE, most=_NOBODY_ELSE)
-            draft.replace(file)
-    except OSError as error:
-        raise WarehouseError(cannot_write(file, error)) from None
-    except duckdb.Error as error:
-        raise as_warehouse_error(error, file, "cannot be written") from None
     return file
 
 
 def remove_contacts(published: Path) -> bool:
     """Remove the file if vetl wrote it, and return whether it did."""
-    file = contacts_file(published)
-    try:
-        remove_leftovers(file)
-        if file.exists():
-            refuse_foreign(file, "main")
-            file.unlink()
-            return True
-    except WarehouseError:
-        pass  # it is not vetl's
-    except OSError as error:
-        raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
-    return False
+    return remove(contacts_file(published), "main")
 
 
-def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:
+def attach_contacts(connection: Connection, published: Path) -> None:
     """Attach the file as `contacts` if it exists and may be read."""
     file = contacts_file(published)
     if os.access(file, os.R_OK):

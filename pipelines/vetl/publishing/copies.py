@@ -17,9 +17,9 @@ from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import DIGESTS, SCHEMAS
 from vetl.publishing.marts import copy_comments, count, marts_of, table_of
 from vetl.publishing.opened import OF_NO_PRACTICE, rows_of
-from vetl.publishing.retention import attach_target, refuse_foreign
+from vetl.publishing.replacing import attach_target, replaced
 from vetl.store.connection import among, as_warehouse_error, literal
-from vetl.store.drafts import draft_for, give_access
+from vetl.store.drafts import draft_for
 
 MANIFEST = "manifest.json"
 _MODE = 0o640
@@ -115,17 +115,8 @@ def extract(published: Path, target: Path, practices: Sequence[str]) -> dict[str
         raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
     if target.exists() and target.samefile(published):
         raise WarehouseError(f"{target}: is the published file; write to another")
-    refuse_foreign(target, *SCHEMAS)
-    try:
-        with draft_for(target) as draft:
-            rows = _copied(published, draft, practices)
-            give_access(draft, target, first=_MODE)
-            draft.replace(target)
-            return rows
-    except OSError as error:
-        raise WarehouseError(cannot_write(target, error)) from None
-    except duckdb.Error as error:
-        raise as_warehouse_error(error, target, "cannot be written") from None
+    with replaced(target, *SCHEMAS, first=_MODE) as draft:
+        return _copied(published, draft, practices)
 
 
 def _copied(published: Path, draft: Path, practices: Sequence[str]) -> dict[str, int]:

@@ -22,7 +22,7 @@ from vetl.core.published_file import DIGESTS
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.marts import Columns, table_of
 from vetl.publishing.statements import Read, columns_of, reading
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import Connection, literal, quoted
 from vetl.store.tables import RawTable, row_hash
 
 TARGET = f"target.meta.{DIGESTS}"
@@ -56,7 +56,7 @@ class Verification:
     different: tuple[Leaf, ...]
 
 
-def begin(connection: duckdb.DuckDBPyConnection) -> None:
+def begin(connection: Connection) -> None:
     """Make the table in the target."""
     (probe,) = connection.execute(f"select {_PROBE}").fetchall()[0]
     comment = f"One row per mart, practice and day: a digest of the rows, for `vetl verify`. Probe {probe}."
@@ -67,7 +67,7 @@ def begin(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"comment on table {TARGET} is {literal(comment)}")
 
 
-def digest_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns) -> None:
+def digest_whole(connection: Connection, mart: str, columns: Columns) -> None:
     """Store the digests of a mart that the target holds now."""
     connection.execute(
         f"insert into {TARGET} select {literal(mart)}, practice_id, day, rows, cast(digest as varchar)"
@@ -175,7 +175,7 @@ _RAW_COLUMNS = (
 )
 
 
-def digest_inputs(connection: duckdb.DuckDBPyConnection) -> None:
+def digest_inputs(connection: Connection) -> None:
     """Store the digests of the raw tables of the private file, the default database, in the target."""
     columns = connection.execute(_RAW_COLUMNS).fetchall()
     for table, names in columns:

@@ -3,7 +3,7 @@
 Hold a rollback: no publication replaces the earlier file until `vetl publish --release`.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,14 +18,15 @@ from vetl.store.notes import notes_file, read_note, write_note
 class PublicationRecord:
     """The last publication. `file` is the identity of its file: inode, bytes and time of change in nanoseconds.
 
-    `salt` is the salt of masked words, `masked_words` the number of different values that were masked, by column.
+    `build_id` is empty if the build was not complete. `masking` is a digest of the masking, `salt` the salt of
+    masked words, `masked_words` the number of different values that were masked, by column.
     """
 
     build_id: str
     masking: str
     salt: str
     masked_words: dict[str, int]
-    file: tuple[int, int, int]
+    file: tuple[int, int, int] = (0, 0, 0)
 
 
 _RECORD = TypeAdapter(PublicationRecord)
@@ -37,6 +38,12 @@ def read_record(private: Path) -> PublicationRecord | None:
         return _RECORD.validate_python(read_note(private, "publication"))
     except (WarehouseError, ValueError):
         return None
+
+
+def write_record(private: Path, record: PublicationRecord, published: Path) -> None:
+    """Record a publication with the identity of its file."""
+    file = identity_of(published)
+    write_note(private, "publication", asdict(replace(record, file=file)) if file else None)
 
 
 def masked_in(private: Path, published: Path) -> dict[str, int] | None:

@@ -4,12 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import duckdb
-
 from vetl.core import published_file
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS, SharedWords, Treatment, Treatments, has_source_words, schema_of
-from vetl.store.connection import columns_in, literal, quoted, transaction
+from vetl.store.connection import Connection, columns_in, literal, quoted, transaction
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
@@ -99,7 +97,7 @@ class Masking:
         return f"null::{kind}"
 
 
-def masked_words(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def masked_words(connection: Connection) -> dict[str, int]:
     """Return how many different values of words are masked in each column of the published marts (`target`)."""
     masked: dict[str, int] = {}
     for mart, columns in marts_of(connection, "target").items():
@@ -119,13 +117,13 @@ def table_of(mart: str) -> str:
     return f"{schema_of(mart)}.{quoted(mart)}"
 
 
-def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, Columns]:
+def marts_of(connection: Connection, database: str | None = None) -> dict[str, Columns]:
     """Return the columns and types of every mart of the default or an attached database, by name."""
     return {mart: columns for (_, mart), columns in columns_in(connection, SCHEMAS, database).items()}
 
 
 def copy_mart(
-    connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, *, with_names: bool
+    connection: Connection, mart: str, columns: Columns, masking: Masking, *, with_names: bool
 ) -> Columns:
     """Copy a mart to the target, without comments, and return its columns there.
 
@@ -149,12 +147,12 @@ def copy_mart(
     return columns
 
 
-def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:
+def count(connection: Connection, database: str, mart: str) -> int:
     """Return the number of rows of a mart in an attached file."""
     return connection.execute(f"select count(*) from {database}.{table_of(mart)}").fetchall()[0][0]
 
 
-def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str]) -> None:
+def copy_comments(connection: Connection, marts: Collection[str]) -> None:
     """Copy the comments on these marts and their columns, in one transaction: a thousand would take a second."""
     of_marts = (
         "where database_name = current_database() and schema_name in ('marts', 'meta') and comment is not null"

@@ -14,7 +14,7 @@ import duckdb
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
 from vetl.publishing.contacts import attach_contacts
-from vetl.store.connection import MEMORY_LIMIT, among, as_warehouse_error, columns_in, literal, quoted
+from vetl.store.connection import MEMORY_LIMIT, Connection, among, as_warehouse_error, columns_in, literal, quoted
 
 OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
 """Tables about definitions alone, which every reader sees; any other table without a practice is left out."""
@@ -27,16 +27,14 @@ def rows_of(table: str, practices: Collection[str], *, has_practice: bool) -> st
     return among("practice_id", practices)
 
 
-def attach_hidden(connection: duckdb.DuckDBPyConnection, path: str) -> str:
+def attach_hidden(connection: Connection, path: str) -> str:
     """Attach a file under a name that nobody can guess, so that no statement reads past the views; return it."""
     name = f"file_{token_hex(16)}"
     connection.execute(f"attach {literal(path)} as {name} (read_only)")
     return name
 
 
-def show(
-    connection: duckdb.DuckDBPyConnection, file: str, source: str, schema: str, practices: Collection[str]
-) -> None:
+def show(connection: Connection, file: str, source: str, schema: str, practices: Collection[str]) -> None:
     """Make a schema of views over the tables of an attached file, with the rows of these practices alone."""
     connection.execute(f"create schema {schema}")
     for (_, table), columns in columns_in(connection, [source], file).items():
@@ -48,7 +46,7 @@ def show(
 
 
 @contextmanager
-def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
+def opened(file: Path, writes_to: Path | None) -> Generator[Connection]:
     """Open one file for reading, with its contacts if they are beside it."""
     with _connected(file, str(file), read_only=True) as connection:
         there = connection.execute(
@@ -64,7 +62,7 @@ def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConne
 
 
 @contextmanager
-def opened_for(file: Path, practices: Collection[str]) -> Generator[duckdb.DuckDBPyConnection]:
+def opened_for(file: Path, practices: Collection[str]) -> Generator[Connection]:
     """Open a published file behind views of the same names, which have only the rows of these practices."""
     with _connected(file, ":memory:") as connection:
         try:
@@ -78,7 +76,7 @@ def opened_for(file: Path, practices: Collection[str]) -> Generator[duckdb.DuckD
 
 
 @contextmanager
-def _connected(file: Path, database: str, *, read_only: bool = False) -> Generator[duckdb.DuckDBPyConnection]:
+def _connected(file: Path, database: str, *, read_only: bool = False) -> Generator[Connection]:
     """Connect to a database; DuckDB spills to a temporary folder, which is removed afterwards."""
     if not file.exists():
         raise WarehouseError(f"{file}: there is no such file yet; `vetl run` makes it")
@@ -97,7 +95,7 @@ def _connected(file: Path, database: str, *, read_only: bool = False) -> Generat
             yield connection
 
 
-def _lock(connection: duckdb.DuckDBPyConnection) -> None:
+def _lock(connection: Connection) -> None:
     """Forbid every other file and any change of the settings."""
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")

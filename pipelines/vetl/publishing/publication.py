@@ -15,42 +15,27 @@ from secrets import token_hex
 
 import duckdb
 
-from vetl.core.errors import WarehouseError, cannot_write
+from vetl.core.errors import WarehouseError
 from vetl.core.published_file import DIGESTS, SCHEMAS, SharedWords, Treatments, is_weak_key, schema_of
 from vetl.publishing import digests
-from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
+from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record, write_record
 from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
-from vetl.publishing.retention import attach_target, keep_before, refuse_foreign, remove_kept
+from vetl.publishing.replacing import attach_target, replaced
 from vetl.publishing.shown_words import shown_words
-from vetl.store.connection import as_warehouse_error, attach_private, literal, memory_for_marts
-from vetl.store.drafts import draft_for, give_access
-from vetl.store.notes import write_note
-from vetl.store.sqlite_file import sync_to_disk
+from vetl.store.connection import Connection, attach_private, literal, memory_for_marts
 from vetl.store.tables import refuse_newer
 
 _SCHEME = 3
 """The version of the masking: since 3, a word is shown if enough people share it, whatever its letters."""
 
 
-def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
+def last_build(connection: Connection) -> str | None:
     """Return the last build in the private file; `None` if it was not complete."""
     try:
         rows = connection.execute("select build_id from control.builds where is_complete").fetchall()
     except duckdb.CatalogException:
         return None
     return rows[0][0] if len(rows) == 1 else None
-
-
-def write_record(
-    private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
-) -> None:
-    """Record a publication."""
-    file = identity_of(published)
-    if build is None or file is None:
-        write_note(private, "publication", None)
-        return
-    record = PublicationRecord(build, _digest(masking), masking.salt, dict(masked_words), file)
-    write_note(private, "publication", asdict(record))
 
 
 def _digest(masking: Masking) -> str:
@@ -66,7 +51,7 @@ _SHRINKING = frozenset({"calls_forecast", "call_back_list", "unknown_values", "u
 """Marts whose rows go when somebody works through them, or the source mends a value."""
 
 
-def rows_of(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, int]:
+def rows_of(connection: Connection, file: Path) -> dict[str, int]:
     """Return the number of rows of each mart in a published file, or none if there is no file."""
     if not file.exists() or not file.stat().st_size:
         return {}
@@ -91,7 +76,7 @@ def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], publishe
         )
 
 
-_PUBLISHED_MODE = 0o644
+_MODE = 0o644
 """The mode of a file that is published for the first time; its folder may restrict access further."""
 
 
@@ -128,21 +113,19 @@ def publish(  # noqa: PLR0913 - the settings of a publication
 
     `pii` has the treatment of the personal columns of every mart; without a key a hash is null. Readers who have
     the old file open go on reading it. On failure the old file stays and drafts are removed. The last `keep` files
-    stay, with the new one (retention.py). `accept_loss`: publish also if a mart has lost most of its rows. The
+    stay, with the new one (replacing.py). `accept_loss`: publish also if a mart has lost most of its rows. The
     `limits` are DuckDB's `memory_limit` and `temp_directory` if they are configured.
     """
     published = published.resolve()
-    try:
-        if published.exists() and private.exists() and published.samefile(private):
-            raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
-        refuse_foreign(published, *SCHEMAS)
-        with draft_for(published) as draft:
-            masking = Masking(pii, pii_key, shared=shared)
-            return _publish(private, published, draft, masking, keep, limits or {}, accept_loss=accept_loss)
-    except OSError as error:
-        raise WarehouseError(cannot_write(published, error)) from None
-    except duckdb.Error as error:
-        raise as_warehouse_error(error, published, "cannot be published") from None
+    if published.exists() and private.exists() and published.samefile(private):
+        raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
+    masking = Masking(pii, pii_key, shared=shared)
+    with replaced(published, *SCHEMAS, first=_MODE, keep=keep, failed="cannot be published") as draft:
+        result, record = _publish(private, published, draft, masking, limits or {}, accept_loss=accept_loss)
+    if record:
+        with suppress(WarehouseError):  # without a record the next publication writes the same file again
+            write_record(private, record, published)
+    return result
 
 
 def _publish(
@@ -150,12 +133,12 @@ def _publish(
     published: Path,
     draft: Path,
     masking: Masking,
-    keep: int,
     limits: Mapping[str, str],
     *,
     accept_loss: bool,
-) -> Published:
-    record = read_record(private)
+) -> tuple[Published, PublicationRecord | None]:
+    """Write the draft, and return the record of the publication; neither if the file would be the same."""
+    record, file = read_record(private), identity_of(published)
     masking = replace(masking, salt=record.salt if record else token_hex(16))
     # Rows that DuckDB spills are not masked yet, so they are spilled beside the private file.
     usual = {"temp_directory": f"{private}.tmp", "memory_limit": memory_for_marts()}
@@ -174,10 +157,10 @@ def _publish(
             clear=masking.columns_with(marts, {"clear"}),
             weak_key=masking.key is not None and is_weak_key(masking.key),
         )
-        build = last_build(connection)
-        is_same = record and (record.build_id, record.file) == (build, identity_of(published))
-        if record and is_same and record.masking == _digest(masking):
-            return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
+        build, digest = last_build(connection), _digest(masking)
+        if record and build and (record.build_id, record.masking, record.file) == (build, digest, file):
+            tables = rows_of(connection, published)
+            return replace(result, tables=tables, masked_words=record.masked_words), None
         words = sorted(shown_words(connection, marts, masking))
         connection.execute(f"create temp table {SHOWN} as select unnest($words) as word", {"words": words})
         attach_target(connection, draft, *SCHEMAS)
@@ -189,22 +172,10 @@ def _publish(
         if not accept_loss:
             refuse_lost_rows(rows_of(connection, published), result.tables, published)
     _check(draft, result)
-    _put_into_place(draft, published, keep)
-    with suppress(WarehouseError):  # without a record the next publication writes the same file again
-        write_record(private, build, masking, published, result.masked_words)
-    return result
+    return result, PublicationRecord(build or "", digest, masking.salt, dict(result.masked_words))
 
 
-def _put_into_place(draft: Path, published: Path, keep: int) -> None:
-    give_access(draft, published, first=_PUBLISHED_MODE)
-    sync_to_disk(draft)
-    keep_before(published, keep)
-    draft.replace(published)
-    remove_kept(published, keep)
-    sync_to_disk(published.parent)
-
-
-def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking) -> None:
+def _bring(connection: Connection, marts: Mapping[str, Columns], masking: Masking) -> None:
     """Fill the empty target with these marts."""
     digests.begin(connection)
     for name, columns in marts.items():

@@ -4,13 +4,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 
-import duckdb
 import phonenumbers
 
 from vetl.core.published_file import COMMON_WORDS, DERIVED, FAKE_NUMBER, has_source_words
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.marts import Columns, Masking, table_of
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import Connection, literal, quoted
 
 _MOST_WORDS = 10_000
 """The most words of a column: a source that sends a new text with each row must not fill the memory."""
@@ -29,7 +28,7 @@ Marts = Mapping[str, Columns]
 """The marts of the private file, which is the default database."""
 
 
-def shown_words(connection: duckdb.DuckDBPyConnection, marts: Marts, masking: Masking) -> frozenset[str]:
+def shown_words(connection: Connection, marts: Marts, masking: Masking) -> frozenset[str]:
     """Return the values that columns of words may show, in lower case.
 
     These are the words of the contract, of vetl and of `[privacy] words`, the practices' names, and values that
@@ -45,7 +44,7 @@ def shown_words(connection: duckdb.DuckDBPyConnection, marts: Marts, masking: Ma
     return given | shared - _with_numbers_of_people(connection, shared)
 
 
-def _given(connection: duckdb.DuckDBPyConnection, marts: Marts) -> frozenset[str]:
+def _given(connection: Connection, marts: Marts) -> frozenset[str]:
     listed = (
         value.lower()
         for endpoint in (*REGISTRY, *RECEIVED)
@@ -73,7 +72,7 @@ def _columns_of_words(marts: Marts, masking: Masking) -> Iterator[tuple[str, str
 
 
 def _shared(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     mart: str,
     column: str,
     person: str | None,
@@ -103,7 +102,7 @@ def _shared(
         yield from (one for (one,) in rows)
 
 
-def _with_numbers_of_people(connection: duckdb.DuckDBPyConnection, words: Collection[str]) -> set[str]:
+def _with_numbers_of_people(connection: Connection, words: Collection[str]) -> set[str]:
     """Return the words whose digits hold a known person's telephone number, with or without its country.
 
     The marts of Spark come without the numbers: all words with so many digits then, as they may hold one.

@@ -18,7 +18,7 @@ import duckdb
 from vetl.core.errors import WrongUse
 from vetl.core.text import nearest, some_of
 from vetl.publishing.opened import opened, opened_for
-from vetl.store.connection import as_warehouse_error, first_line, is_of_the_machine
+from vetl.store.connection import Connection, as_warehouse_error, first_line, is_of_the_machine
 
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
@@ -129,7 +129,7 @@ def previewed(file: Path, sql: str, *, width: int | None, most: int) -> Generato
         yield Preview(box, min(first_rows.num_rows, most), columns, rows, count)
 
 
-def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's
+def _drawn(connection: Connection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's
     """Return the drawn table and DuckDB's line about its columns; the text of a plan is returned as it is."""
     if rows.column_names == ["explain_key", "explain_value"]:
         return "".join(rows.column(1).to_pylist()), ""
@@ -160,7 +160,7 @@ def query_to_parquet(file: Path, sql: str, target: Path) -> None:
         statement.run(lambda: connection.sql(sql).write_parquet(str(target)))
 
 
-def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+def _only_reads(connection: Connection, sql: str) -> None:
     """Refuse a text that is not one statement that reads: DuckDB allows COPY and ATTACH on the open file."""
     kinds = _kinds(connection, sql)
     explained = _EXPLAIN.fullmatch(sql)
@@ -175,7 +175,7 @@ def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         raise WrongUse(f"only statements that read are answered, the file is open read-only; this is {what}")
 
 
-def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.StatementType]:
+def _kinds(connection: Connection, sql: str) -> list[duckdb.StatementType]:
     try:
         return [statement.type for statement in connection.extract_statements(sql)]
     except duckdb.Error as error:
@@ -188,7 +188,7 @@ _NAMES = """
 """
 
 
-def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: str) -> str:
+def _wording(error: duckdb.Error, connection: Connection, sql: str) -> str:
     """Return the first line of an error; if a name is unknown, only the name and the nearest one.
 
     Of a column the nearest is looked for in the tables of the statement, else another table that has it is named.
@@ -218,7 +218,7 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: st
 class _Statement:
     """Run work in a thread, so that a signal that arrives meanwhile ends the work."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, file: Path, sql: str, thread: Executor) -> None:
+    def __init__(self, connection: Connection, file: Path, sql: str, thread: Executor) -> None:
         self._connection = connection
         self._sql = sql
         self._file = file
@@ -243,15 +243,13 @@ class _Statement:
 
 
 @contextmanager
-def _statement(
-    file: Path, sql: str, *, writes_to: Path | None = None
-) -> Generator[tuple[duckdb.DuckDBPyConnection, _Statement]]:
+def _statement(file: Path, sql: str, *, writes_to: Path | None = None) -> Generator[tuple[Connection, _Statement]]:
     with opened(file, writes_to) as connection, _run(connection, file, sql) as statement:
         yield connection, statement
 
 
 @contextmanager
-def _run(connection: duckdb.DuckDBPyConnection, file: Path, sql: str) -> Generator[_Statement]:
+def _run(connection: Connection, file: Path, sql: str) -> Generator[_Statement]:
     with ThreadPoolExecutor(1, "query") as thread:
         _only_reads(connection, sql)
         try:

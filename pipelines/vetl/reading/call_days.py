@@ -23,16 +23,16 @@ smaller by one row, so that they end elsewhere.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
 from vetl.core import steps
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, TooSlow, WrongTotal
+from vetl.core.errors import ContractBroken, Failing, NotFound, RequestRefused, TooLarge, WrongTotal
 from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
-from vetl.discovery.conventions import QueryConventions, contradiction
+from vetl.discovery.conventions import QueryConventions
 from vetl.reading.certified import are_unmoved
-from vetl.reading.paging import Pass, certificate, follow, read_page, uncertified
+from vetl.reading.paging import MOST_FAILING, Pass, certificate, follow, read_page, uncertified
 
 PASSES = 5
 PASSES_AT_REST = 12
@@ -115,8 +115,7 @@ def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
 def _one_pass(conventions: QueryConventions, window: Window) -> steps.Plan[Pass]:
     first: Page = yield from read_page(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
-    count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
-    followed = yield from follow(conventions, window, first, count, size)
+    followed = yield from follow(conventions, window, first, first.total_count // size + 1, size)
     return Pass(window, (first, *followed.pages), size, unkept=followed.unkept)
 
 
@@ -160,9 +159,22 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
 
 @dataclass(slots=True)
 class SharedDays:
-    """The observation that the windows of a sync share: a total was wrong, so no page is read again for it."""
+    """The observations that the windows of a sync share.
+
+    `lies`: a total was wrong, so no page is read again for it. `failing`: single days on which the platform fails.
+    `read_at`: the latest read time of calls; their details are read later, even if another clock is behind.
+    """
 
     lies: bool = False
+    failing: int = 0
+    read_at: datetime = datetime(1, 1, 1, tzinfo=UTC)
+
+    def doubt(self, day: date, error: Failing) -> str:
+        """Return the reason why a day is not certified; raise `error` if too many days fail."""
+        self.failing += 1
+        if self.failing > MOST_FAILING:
+            raise error
+        return f"{day}: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +208,13 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
         page = yield from _settled_look(strategy, start, end, purpose)
     except NotFound as error:
         page = yield from _empty(start, end, purpose, error)
-    except (RequestRefused, TooLarge, TooSlow) as error:
-        if end - start == DAY or purpose.kind is WindowKind.TAIL:
+    except (RequestRefused, TooLarge, Failing) as error:
+        if purpose.kind is WindowKind.TAIL or (end - start == DAY and not isinstance(error, Failing)):
             raise
-        if isinstance(error, TooSlow):
-            yield from _look(strategy, end - DAY, end, purpose)  # raises if the platform answers to nothing
+        if isinstance(error, Failing):
+            if end - start == DAY:
+                return purpose.shared.doubt(start, error)
+            yield from _look_at_a_day(strategy, start, end, purpose)
         return (yield from _in_halves(strategy, start, end, purpose))
     size = _size(strategy, page)
     if page.rows >= size and end - start > DAY:
@@ -229,11 +243,19 @@ def _empty(start: date, end: date, purpose: DaysPurpose, error: NotFound) -> ste
 
 
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
-    """Read a span in halves: the server may limit the days of a range, or its answer is too large or too slow."""
+    """Read a span in halves: the server may limit its days, or its answer is too large, too slow or fails."""
     middle = start + (end - start).days // 2 * DAY
     earlier = yield from read_days(strategy, start, middle, purpose)
     later = yield from read_days(strategy, middle, end, purpose)
     return earlier or later
+
+
+def _look_at_a_day(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[None]:
+    """Read the last day or the first one; raise `Failing` if the platform answers to nothing."""
+    try:
+        yield from _look(strategy, end - DAY, end, purpose)
+    except Failing:
+        yield from _look(strategy, start, start + DAY, purpose)
 
 
 def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:
@@ -289,6 +311,7 @@ def _replace(
             "the server does not honour start_date and end_date"
         )
     evidence = _certificate(Window(start, last), purpose.kind, pages)
+    purpose.shared.read_at = max(purpose.shared.read_at, evidence.finished)
     is_whole = {page.total_count for page in pages} == {rows}
     if not is_whole:
         pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"

@@ -18,9 +18,9 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from vetl.core import steps
-from vetl.core.errors import RequestRefused, TooSlow
+from vetl.core.errors import Failing, RequestRefused
 from vetl.core.list_read import Reading
-from vetl.core.pages import Row, Window, WindowKind, instant
+from vetl.core.pages import Certificate, Row, Window, WindowKind, instant
 from vetl.core.zones import contradiction, pairs
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
@@ -28,6 +28,7 @@ from vetl.reading.call_days import DAY, SharedDays, read_crowded
 from vetl.reading.coverage import DaysCursor
 from vetl.reading.paging import Pass, certificate, read_pass
 
+KIND = WindowKind.DETAILS
 ROWS_AT_ONCE = 1_000
 CLOSE = timedelta(days=3)
 ENOUGH = 5
@@ -69,8 +70,9 @@ def attach(
         return Attached()
     try:
         return (yield from _attach(reading, today, tried, shared, daily=daily))
-    except RequestRefused as refusal:
-        return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
+    except (RequestRefused, Failing) as error:
+        verb = "is refused" if isinstance(error, RequestRefused) else "fails"
+        return Attached(doubt=f"the list by ids {verb} ({error}); {WITHOUT_IDS}")
 
 
 def _attach(
@@ -123,7 +125,7 @@ def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> 
     window = _packed(days)[-1]
     try:
         return (yield from look(conventions(reading), window))
-    except RequestRefused:
+    except (RequestRefused, Failing):
         return (yield from look(conventions(reading), replace(window, start=window.end)))
 
 
@@ -190,11 +192,14 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     assert isinstance(first, date)
     assert isinstance(final, date)
     if first == final:
-        return (yield from _read_day(json, first, shared, last=last))
-    with suppress(RequestRefused, TooSlow):
+        try:
+            return (yield from _read_day(json, first, shared, last=last))
+        except Failing as error:
+            return _Listed(doubt=f"{shared.doubt(first, error)}; {WITHOUT_IDS}")
+    with suppress(RequestRefused, Failing):
         done = yield from _read_pass(json, window, shared)
         if done.whole:
-            yield steps.AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))
+            yield steps.AttachDetails(done.rows, first, final, certificate=_later(certificate(done, KIND), shared))
             return _Listed(done.rows if last else ())
         del done  # the rows of a pass that proves nothing take memory while the halves are read
     middle = date.fromordinal((first.toordinal() + final.toordinal()) // 2)
@@ -203,17 +208,22 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     return _Listed(later.rows, earlier.doubt or later.doubt)
 
 
+def _later(evidence: Certificate, shared: SharedDays) -> Certificate:
+    """Return the certificate of details that were read later than all calls, whatever the answers' clocks say."""
+    return replace(evidence, finished=max(evidence.finished, shared.read_at))
+
+
 def _read_day(json: QueryConventions, day: date, shared: SharedDays, *, last: bool) -> steps.Plan[_Listed]:
     window = Window(day, day)
     done = yield from _read_pass(json, window, shared)
-    rows, evidence = done.rows, certificate(done, WindowKind.DETAILS)
+    rows, evidence = done.rows, certificate(done, KIND)
     if not done.whole:
-        crowded = yield from read_crowded(replace(json, lenient=shared.lies), window, WindowKind.DETAILS)
+        crowded = yield from read_crowded(replace(json, lenient=shared.lies), window, KIND)
         rows, evidence = crowded.rows, crowded.evidence
     if not evidence.certified:
         yield steps.MergeRows((), evidence.finished, certificate=evidence)
         return _Listed(doubt=f"{day}: the list by ids is not whole ({evidence.reason}); {WITHOUT_IDS}")
-    yield steps.AttachDetails(rows, day, day, certificate=evidence)
+    yield steps.AttachDetails(rows, day, day, certificate=_later(evidence, shared))
     return _Listed(rows if last else ())
 
 

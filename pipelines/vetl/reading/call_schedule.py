@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import RequestRefused, TooSlow
+from vetl.core.errors import Failing, RequestRefused
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import WindowKind
 from vetl.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
@@ -165,7 +165,7 @@ def _expected_per_day(start: date, end: date, stored: Mapping[date, int], most: 
         return 0.0
     try:
         page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
-    except (RequestRefused, TooSlow):
+    except (RequestRefused, Failing):
         return 0.0
     expected = max(0.0, page.total_count - sum(stored.values())) / unknown
     return expected if expected <= most else 0.0

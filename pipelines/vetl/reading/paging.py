@@ -28,6 +28,9 @@ MOST_KEPT = 5_000
 """Rows of a pass that are in memory before they are saved."""
 MOST_TOGETHER = 20_000
 """Most rows of a pass that are wanted together."""
+MOST_FAILING = 3
+"""Most days, or parts of a range, that a sync leaves out because the platform fails on them, perhaps on a record.
+If it fails on more, the list is not read on."""
 UNTESTED_PAGES = 16
 """Most pages that are requested without a test of the last page."""
 AT_ONCE, AT_ONCE_OF_A_LIE = 32, 8
@@ -230,7 +233,9 @@ def remaining_pages(conventions: QueryConventions, window: Window, first: Page) 
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     if conventions.page_base is None and first.total_count > len(first.rows):
         return (yield from _pages_of_either_base(conventions, window, first, size))
-    count = 1 if contradiction(first, 0, size) else -(-first.total_count // size)
+    count = -(-first.total_count // size)
+    if contradiction(first, 0, size):  # perhaps the server leaves out rows of a page, and its total, too
+        count = max(count, first.total_pages or 1)
     followed = yield from follow(conventions, window, first, count, size)
     pages = [first, *followed.pages]
     if followed.unkept is None and len(pages[-1].rows) >= size:

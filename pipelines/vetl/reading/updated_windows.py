@@ -25,7 +25,7 @@ from datetime import datetime, timedelta
 
 from vetl.core import steps
 from vetl.core.endpoint import UpdatedWindows
-from vetl.core.errors import RequestRefused, TooSlow
+from vetl.core.errors import Failing, RequestRefused
 from vetl.core.list_read import Outcome, Reading, Result
 from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
 from vetl.discovery.conventions import SHORTEST_PART, SHOWS_LATEST, UNPROVEN_END, WITHOUT_END, QueryConventions
@@ -33,7 +33,7 @@ from vetl.discovery.discover import find_status
 from vetl.reading import coverage
 from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
-from vetl.reading.paging import read_pass, united_ids
+from vetl.reading.paging import MOST_FAILING, read_pass, united_ids
 from vetl.reading.rows_by_id import get_by_id
 from vetl.reading.whole_list import (
     WHOLE,
@@ -81,12 +81,19 @@ def read_updated_windows(
 class _Closed:
     """The result of the closed windows.
 
-    `certain` is the part of `covered` that cannot have late rows which only the tail brings.
+    `certain` is the part of `covered` that cannot have late rows which only the tail brings, `failing` the number
+    of parts that were not read.
     """
 
     covered: coverage.Coverage[datetime]
     certain: coverage.Coverage[datetime]
     outcome: WindowOutcome = field(default_factory=WindowOutcome)
+    failing: int = 0
+
+    def without(self, part: tuple[datetime, datetime], why: str) -> "_Closed":
+        """Return the result with a part that was not read."""
+        doubt = WindowOutcome(doubts=(f"{part[0]:%Y-%m-%d} to {part[1]:%Y-%m-%d}: {why}",))
+        return replace(self, outcome=self.outcome + doubt, failing=self.failing + 1)
 
 
 def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> steps.Plan[_Closed]:
@@ -110,17 +117,19 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
         try:
             closed = yield from _close(conventions, part, reading.margins.overlap, purpose, closed)
-        except TooSlow:
-            if part[1] - part[0] <= SHORTEST_PART:
-                raise
+        except Failing as failing:
             yield from steps.do(conventions.count(Window(through - reading.margins.overlap, through)))  # may raise
             middle = (part[0] + (part[1] - part[0]) / 2).replace(microsecond=0)
-            parts[:0] = [(part[0], middle), (middle, part[1])]
+            if part[1] - part[0] > SHORTEST_PART:
+                parts[:0] = [(part[0], middle), (middle, part[1])]
+            elif closed.failing < MOST_FAILING:
+                closed = closed.without(part, f"{failing}")
+            else:
+                raise
         except RequestRefused as refusal:
             if conventions.most_days is None:
                 raise
-            refused = f"{part[0]:%Y-%m-%d} to {part[1]:%Y-%m-%d}: {refusal}; may history_start be later?"
-            closed = replace(closed, outcome=closed.outcome + WindowOutcome(doubts=(refused,)))
+            closed = closed.without(part, f"{refusal}; may history_start be later?")
     yield steps.Flush()
     return closed
 
@@ -132,10 +141,7 @@ def _close(
     purpose: Purpose,
     earlier: _Closed,
 ) -> steps.Plan[_Closed]:
-    """Read a gap and the overlap before it.
-
-    The overlap may have got late rows, so it is in doubt until the whole window is certified.
-    """
+    """Read a gap and the overlap before it, which may have late rows and is in doubt until both are certified."""
     start, end = gap
     before = doubted = earlier.covered
     for unread, _ in before.missing(start, end):
@@ -156,7 +162,7 @@ def _close(
     if outcome.certified and covered != covered.union(before):
         covered = covered.union(before)
         yield WindowsCursor(covered=covered.spans).move()
-    return _Closed(covered, certain, earlier.outcome + outcome)
+    return _Closed(covered, certain, earlier.outcome + outcome, earlier.failing)
 
 
 def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> steps.Plan[WindowOutcome]:

@@ -40,9 +40,9 @@ class PartnerSettings(Section):
     requests_per_minute: checked.Positive | None = None
     requests_per_minute_total: checked.Positive | None = None
     max_in_flight: checked.Positive = 8
-    timeout_seconds: checked.Real = Field(default=30, gt=0, allow_inf_nan=False)
-    max_wait_seconds: checked.Real = Field(default=300, ge=0, allow_inf_nan=False)
-    max_run_seconds: checked.Real = Field(default=7200, gt=0, allow_inf_nan=False)
+    timeout_seconds: checked.Seconds = Field(default=30, gt=0)
+    max_wait_seconds: checked.Seconds = Field(default=300, ge=0)
+    max_run_seconds: checked.Seconds = Field(default=7200, gt=0)
     allow_plain_http: bool = False
     times_without_offset: TimesWithoutOffset | None = None
     parameters: dict[str, dict[QueryName, checked.ParameterName]] = Field(
@@ -75,7 +75,7 @@ class WarehouseSettings(Section):
     path: checked.DuckDBFile = Path("warehouse/data/vetl.duckdb")
     published: checked.DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: SecretStr | None = None
-    lock_wait_seconds: checked.Real = Field(default=600, ge=0, allow_inf_nan=False)
+    lock_wait_seconds: checked.Seconds = Field(default=600, ge=0)
     memory_limit: checked.Memory | None = None
     temp_directory: Path | None = None
     keep: checked.Positive = 3
@@ -238,7 +238,6 @@ Cron = Annotated[
     ),
 ]
 """Dagster checks the fields."""
-Hours = Annotated[checked.Real, Field(gt=0, allow_inf_nan=False)]
 
 
 class ScheduleSettings(Section):
@@ -256,7 +255,7 @@ class ScheduleSettings(Section):
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
     inbox_seconds: checked.Count = 60
-    stale_after_hours: Hours = 4
+    stale_after_hours: checked.Hours = Field(default=4, gt=0)
     max_age: Age = "4h"
     json_logs: bool = False
 
@@ -295,7 +294,7 @@ class AlertSettings(Section):
     smtp_port: Annotated[checked.Whole, Field(ge=1, le=65535)] = 25
     smtp_username: str | None = None
     smtp_password: SecretStr | None = None
-    repeat_hours: Hours = 24
+    repeat_hours: checked.Hours = Field(default=24, gt=0)
 
 
 _THIS_MACHINE = ("127.0.0.0/8", "::1/128")

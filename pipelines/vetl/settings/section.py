@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 
 from vetl.core.published_file import is_varied
 from vetl.settings.sources import Sources
 
 if TYPE_CHECKING:
     from vetl.settings import Settings
+
+NUL = "'\\x00'"
+"""The character that ends a path for the system."""
 
 
 class Section(BaseModel):
@@ -37,6 +40,13 @@ class Section(BaseModel):
 
     emptied_keys: ClassVar[tuple[str, ...]] = ()
     """The folders that vetl empties."""
+
+    @field_validator("*")
+    @classmethod
+    def _is_text(cls, value: object) -> object:
+        if isinstance(value, str | Path) and "\0" in str(value):
+            raise ValueError(f"must not hold the character {NUL}")
+        return value
 
     @classmethod
     def of(cls, settings: BaseModel) -> Self:
@@ -138,11 +148,19 @@ def matching(pattern: str, otherwise: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def with_home(path: Path) -> Path:
+    """Return a path with `~` replaced by the home folder."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("must not begin with ~ and the name of no account") from None
+
+
 def file_path(path: Path) -> Path:
     """Return a path that names a file, with `~` replaced by the home folder."""
     if not path.name:
         raise ValueError("must name a file")
-    return path.expanduser()
+    return with_home(path)
 
 
 _CANNOT_BE_PASSED = set("?#\n\r\0")
@@ -226,3 +244,7 @@ Hour = Annotated[Whole, Field(ge=0, le=24)]
 Port = Annotated[Whole, Field(ge=0, le=65535)]
 Real = Annotated[float, BeforeValidator(no_boolean)]
 Number = Annotated[Real, Field(allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(le=366 * 24 * 3600)]
+Minutes = Annotated[Number, Field(le=366 * 24 * 60)]
+Hours = Annotated[Number, Field(le=366 * 24)]
+"""At most a year: an hour of the far future is no time that Python knows."""

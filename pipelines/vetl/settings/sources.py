@@ -94,13 +94,17 @@ class Sources:
             if variable in origins:
                 raise _one_line(f"{origins[named]}: {variable} is set, too; remove one of them")
             try:
-                found[variable] = Path(of_names[named]).expanduser().read_text("utf-8").rstrip("\r\n")
+                secret = Path(of_names[named]).expanduser().read_text("utf-8").rstrip("\r\n")
             except PermissionError as error:
                 if self.needs_secrets:
                     raise _one_line(f"{origins[named]}: the file cannot be read: {error.strerror}") from None
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "is not UTF-8 text"
                 raise _one_line(f"{origins[named]}: the file cannot be read: {reason}") from None
+            else:
+                if not secret and self.needs_secrets:
+                    raise _one_line(f"{origins[named]}: the file is empty")
+                found[variable] = secret
         return found
 
     def require_settings(self, sections: Collection[str], secrets: Mapping[str, Collection[str]]) -> None:
@@ -149,7 +153,8 @@ class Sources:
     def explain(self, error: ValidationError, known_keys: Mapping[str, Collection[str]]) -> ConfigurationError:
         """Return the first mistake in one line."""
         problem = error.errors(include_url=False, include_input=False)[0]
-        origin = self._origin(problem["loc"])
+        find = self._origin_of_list if problem["type"] == "tuple_type" else self._origin
+        origin = find(problem["loc"])
         return _one_line(f"{origin}: {_wording(problem, known_keys)}")
 
     def refuse(self, problem: str) -> ConfigurationError:
@@ -175,6 +180,12 @@ class Sources:
             if variable in origins:
                 return origins[variable]
         return str(self.config or DEFAULT_FILE)
+
+    def _origin_of_list(self, location: Location) -> str:
+        """Return the variable of a part, which replaces the whole list, else the origin of the list."""
+        part = f"{_variable(location)}{DELIMITER}"
+        of_part = (origin for variable, origin in self._variables() if variable.startswith(part))
+        return next(of_part, self._origin(location))
 
     def _variables(self) -> Iterator[tuple[str, str]]:
         """Yield the upper-case name and the origin of each variable of vetl that is set, the winning one last."""
@@ -248,12 +259,22 @@ def _key(location: Location) -> str:
     return text.lstrip(".")
 
 
+_WORDS = {
+    "missing": "is missing",
+    "model_type": "must be a table",
+    "dataclass_type": "must be a table",
+    "dict_type": "must be a table",
+    "tuple_type": "must be a list, in brackets",
+    "path_type": "must be a path, as a text",
+    "int_parsing_size": "must be a smaller number",
+}
+"""The mistakes whose words are others than pydantic's."""
+
+
 def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -> str:
     location = tuple(part for part in problem["loc"] if part != "[key]")
     key, kind = _key(location), problem["type"]
     match kind:
-        case "missing":
-            return f"{key} is missing"
         case "extra_forbidden" | "unexpected_keyword_argument":
             name, known = str(location[-1]), known_keys.get(str(location[0]), ())
             there = [f"[{section}]" for section, keys in known_keys.items() if name in keys]
@@ -262,13 +283,8 @@ def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -
             )
         case "value_error":
             return f"{key} {problem.get('ctx', {}).get('error')}".strip()
-        case "model_type" | "dataclass_type" | "dict_type":
-            return f"{key} must be a table"
         case "tuple_type" if location == ("practices",):
-            return f"{key} must be a list of tables, [[{key}]]"
-        case "tuple_type":
-            return f"{key} must be a list, in brackets"
-        case "path_type":
-            return f"{key} must be a path, as a text"
+            return f"{key} must be a list of tables: [[{key}]], or {_variable(location)} as JSON"
         case _:
-            return f"{key} {problem['msg'].replace('Input should', 'must').replace('String should', 'must')}"
+            words = problem["msg"].replace("Input should", "must").replace("String should", "must")
+            return f"{key} {_WORDS.get(kind, words)}"

@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 import structlog
 
 from vetl.core.errors import MAKE_ROOM, NotStorable, WarehouseBusy, WarehouseError, cannot_write
 from vetl.core.text import span
+
+Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 _OF_THE_STATEMENT = (
     duckdb.DataError,
@@ -148,9 +151,7 @@ _SILENT_SECONDS = 4 * _LOOK_AGAIN_SECONDS
 _log = structlog.stdlib.get_logger("vetl.store")
 
 
-def attach(
-    path: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep
-) -> duckdb.DuckDBPyConnection:
+def attach(path: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep) -> Connection:
     """Open the file for writing; make it and its folder if they are missing.
 
     If another process holds the file, wait up to `lock_wait_seconds`.
@@ -181,14 +182,20 @@ def attach(
 
 
 @contextmanager
-def attached(path: Path, *, lock_wait_seconds: float) -> Generator[duckdb.DuckDBPyConnection]:
+def attached(path: Path, *, lock_wait_seconds: float) -> Generator[Connection]:
     """Open the file for writing during the block; DuckDB's errors, that of the last write too, become vetl's."""
     with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
         yield connection
 
 
+def wait_until_free(path: Path, seconds: float) -> None:
+    """Wait for a program that has the file open, such as DuckDB's shell, for at most so many seconds."""
+    with attached(path, lock_wait_seconds=seconds):
+        pass
+
+
 @contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
+def transaction(connection: Connection) -> Generator[None]:
     """Commit all statements of the block, or none of them."""
     connection.begin()
     try:
@@ -200,7 +207,7 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
         raise
 
 
-def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None:
+def attach_private(connection: Connection, private: Path) -> None:
     """Attach the private file read-only, as the default database of a connection without another one.
 
     It gets the name that it has in the file's own views; under another name they could not be read.
@@ -212,7 +219,7 @@ def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None
     connection.execute(f"use {quoted(name)}")
 
 
-def _attach(path: Path) -> duckdb.DuckDBPyConnection:
+def _attach(path: Path) -> Connection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": f"{path}.tmp",
         "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
@@ -240,7 +247,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def limit_memory(connection: duckdb.DuckDBPyConnection, most: int) -> None:
+def limit_memory(connection: Connection, most: int) -> None:
     """Free DuckDB's unused memory, and limit it to `most` bytes and the indexes of all open files.
 
     DuckDB refuses a limit below the memory in use, but first frees as much as it can.
@@ -264,7 +271,7 @@ def memory_for_marts() -> str:
 
 
 def columns_in(
-    connection: duckdb.DuckDBPyConnection, schemas: Iterable[str], database: str | None = None
+    connection: Connection, schemas: Iterable[str], database: str | None = None
 ) -> dict[tuple[str, str], dict[str, str]]:
     """Return the columns and types of each table or view, by schema and name, of the default or another database.
 

@@ -17,8 +17,8 @@ from vetl.core.steps import MissingRecords
 from vetl.endpoints import MESSAGES
 from vetl.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES, MESSAGE_ORDER, rank
 from vetl.store import merge
+from vetl.store.commit import Commit, frame_of, registered_frames
 from vetl.store.connection import quoted, same_key
-from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, state
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.frames import POSITION, Shape, typed

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import randbelow, token_hex
 
-import duckdb
 import polars as pl
 
 from vetl.core.endpoint import Kind
 from vetl.core.published_file import FAKE_NUMBER
-from vetl.store.connection import quoted
-from vetl.store.context import frame_of, registered_frames
+from vetl.store.commit import frame_of, registered_frames
+from vetl.store.connection import Connection, quoted
 from vetl.store.control.phone_numbers import region_by_which, region_of
 from vetl.store.mentions import Known, Mentions, known_id, known_name, known_number, known_words, national
 from vetl.store.person import Person, client_columns, pattern_of
@@ -38,7 +37,7 @@ class Forgotten:
     rows: Mapping[str, int]
 
 
-def _forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], person: Person) -> Forgotten:
+def _forget(connection: Connection, tables: Sequence[RawTable], person: Person) -> Forgotten:
     """Replace a person by pseudonyms, in the open transaction."""
     replacements = _store_digests(connection, person)
     pseudonyms = Pseudonyms.load(connection)
@@ -64,7 +63,7 @@ def _forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], p
     return Forgotten(pseudonym, own)
 
 
-def _store_digests(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, str]:
+def _store_digests(connection: Connection, person: Person) -> dict[str, str]:
     """Store the digests of a person's values; return the pseudonym of each id, number and address."""
     practice_id = person.practice_id
     keys = connection.execute(
@@ -101,7 +100,7 @@ def _store_digests(connection: duckdb.DuckDBPyConnection, person: Person) -> dic
     return replacements
 
 
-def _region(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str | None:
+def _region(connection: Connection, practice_id: str) -> str | None:
     """Return the region by which the practice's telephone numbers are parsed."""
     read_by = connection.execute(
         "select region from control.phone_regions where practice_id = ? and region is not null", [practice_id]
@@ -113,7 +112,7 @@ def _region(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str | No
 
 
 def _sweep(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     table: RawTable,
     name: str,
     person: Person,
@@ -140,7 +139,7 @@ def _sweep(
 
 
 def _write_changed(
-    connection: duckdb.DuckDBPyConnection, table: RawTable, name: str, before: pl.DataFrame, after: pl.DataFrame
+    connection: Connection, table: RawTable, name: str, before: pl.DataFrame, after: pl.DataFrame
 ) -> None:
     differs = [item for item in after.columns if not before[item].equals(after[item])]
     if not differs:
@@ -171,7 +170,7 @@ def _texts(table: RawTable) -> list[str]:
 
 
 def _own_rows(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     tables: Sequence[RawTable],
     practice_id: str,
     replacements: Mapping[str, str],
@@ -190,9 +189,7 @@ def _own_rows(
     return {name: rows for name, rows in own.items() if rows}
 
 
-def _sweep_control(
-    connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, pattern: str | None
-) -> None:
+def _sweep_control(connection: Connection, practice_id: str, mentions: Mentions, pattern: str | None) -> None:
     spellings = connection.execute(
         "select distinct spelling from control.phone_numbers where practice_id = ?", [practice_id]
     ).fetchall()
@@ -224,7 +221,7 @@ def _sweep_control(
                 )
 
 
-def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, bool]]:
+def _control_columns(connection: Connection) -> list[tuple[str, str, str, bool]]:
     """Return the text columns of control: table, column, type, and whether the table has `practice_id`."""
     rows = connection.execute(
         "select table_name, column_name, data_type, table_name in (select table_name from duckdb_columns()"
@@ -238,9 +235,7 @@ def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, s
     return [(f"control.{quoted(table)}", quoted(column), kind, whose) for table, column, kind, whose in rows]
 
 
-def _rename(
-    connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, ids: Iterable[str]
-) -> None:
+def _rename(connection: Connection, practice_id: str, mentions: Mentions, ids: Iterable[str]) -> None:
     """Replace the ids in control tables about single clients."""
     columns = [(name, "id") for name in ("lookups", "missing_records", "mentions")]
     columns += [(name, "row_key") for name in ("restatements", "quarantine")]
@@ -253,7 +248,7 @@ def _rename(
             )
 
 
-def _never_request(connection: duckdb.DuckDBPyConnection, practice_id: str, pseudonyms: Iterable[str]) -> None:
+def _never_request(connection: Connection, practice_id: str, pseudonyms: Iterable[str]) -> None:
     """Never request a pseudonym: the platform would answer that the client does not exist."""
     parameters = {"practice": practice_id, "pseudonyms": list(pseudonyms)}
     for table in ("mentions", "missing_records", "lookups"):

@@ -15,6 +15,7 @@ import polars as pl
 
 from vetl.core import zones
 from vetl.core.zones import VERSION, offset_at, parse
+from vetl.store.connection import Connection
 
 INSTANT = pl.Datetime("us", "UTC")
 
@@ -85,7 +86,7 @@ def compared(time_zones: frozenset[str], first: date, year: int) -> dict[str, li
     return {name: spans for name, spans in found.items() if spans}
 
 
-def _spans(connection: duckdb.DuckDBPyConnection, name: str, begin: datetime, end: datetime) -> Iterator[Span]:
+def _spans(connection: Connection, name: str, begin: datetime, end: datetime) -> Iterator[Span]:
     def seconds_at(first: datetime, last: datetime) -> Iterator[tuple[datetime, int]]:
         given = {"zone": name, "first": first, "last": last}
         for moment, offset in connection.execute(_OFFSETS, given).fetchall():

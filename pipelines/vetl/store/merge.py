@@ -16,8 +16,8 @@ from vetl.core.list_read import Margins
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords
 from vetl.core.text import is_label
+from vetl.store.commit import Commit, added, counted, frame_of, registered_frames
 from vetl.store.connection import equal, literal, quoted, same_key
-from vetl.store.context import Commit, added, counted, frame_of, registered_frames
 from vetl.store.control import bad_rows, state
 from vetl.store.frames import EXTRA, POSITION, Shape, Typed, joined, typed
 from vetl.store.instants import INSTANT

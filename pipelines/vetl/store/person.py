@@ -9,11 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import duckdb
 from pydantic import TypeAdapter
 
 from vetl.core.errors import WarehouseError, WrongUse
-from vetl.store.connection import quoted
+from vetl.store.connection import Connection, quoted
 from vetl.store.control.phone_numbers import is_withheld
 from vetl.store.mentions import ID_IN_TEXT, national
 from vetl.store.notes import notes_file, read_note, write_note
@@ -101,7 +100,7 @@ def client_columns(table: RawTable) -> list[str]:
 class _PracticeRows:
     """The rows of raw and history of one practice."""
 
-    connection: duckdb.DuckDBPyConnection
+    connection: Connection
     tables: Sequence[RawTable]
     practice_id: str
 
@@ -162,7 +161,7 @@ def _is_among(phone: str, others: set[str]) -> bool:
     return phone in others or (is_whole and any(re.sub(r"\D", "", other).endswith(digits) for other in others))
 
 
-def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> set[str]:
+def _spellings(connection: Connection, practice_id: str, phones: set[str]) -> set[str]:
     """Return the numbers in every spelling that this practice has stored."""
     rows = connection.execute(
         "with known as (from control.phone_numbers where practice_id = $practice),"

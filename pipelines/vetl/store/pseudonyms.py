@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
-import duckdb
 import polars as pl
 
 from vetl.core.endpoint import Kind
+from vetl.store.connection import Connection
 from vetl.store.mentions import Known, Mentions
 from vetl.store.tables import RawTable, canonical_json
 
@@ -51,7 +51,7 @@ class Pseudonyms:
     by_practice: Mapping[str, Mentions] = field(default_factory=dict[str, Mentions])
 
     @classmethod
-    def load(cls, connection: duckdb.DuckDBPyConnection) -> "Pseudonyms":
+    def load(cls, connection: Connection) -> "Pseudonyms":
         """Read the digests and pseudonyms that the file stores."""
         keys = dict(connection.execute("select practice_id, key from control.forgotten_keys").fetchall())
         by_practice: dict[str, list[Known]] = {}

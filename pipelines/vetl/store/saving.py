@@ -10,12 +10,11 @@ from datetime import UTC, date, datetime
 from itertools import groupby, zip_longest
 from typing import Any
 
-import duckdb
-
 from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, MoveCursor, ReplaceDays, Save
-from vetl.store.context import Commit, Tally, added
+from vetl.store.commit import Commit, Tally, added
+from vetl.store.connection import Connection
 from vetl.store.control.state import keep_certificates, keep_cursors, keep_learnt
 from vetl.store.frames import Typed
 from vetl.store.instants import days_between
@@ -54,7 +53,7 @@ def store(works: Sequence[Work], begin: Begin) -> list[Changes]:
     return changes
 
 
-def keep(connection: duckdb.DuckDBPyConnection, run_id: str, works: Sequence[Work]) -> None:
+def keep(connection: Connection, run_id: str, works: Sequence[Work]) -> None:
     """Store certificates, cursors and learnt capabilities."""
     saved = [((practice_id, endpoint.name), save) for practice_id, endpoint, saves in works for save in saves]
     keep_certificates(connection, run_id, [(of, save.certificate) for of, save in saved if save.certificate])

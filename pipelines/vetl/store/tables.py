@@ -8,13 +8,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
 from vetl import bundled
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.connection import columns_in, literal, quoted, transaction
+from vetl.store.connection import Connection, columns_in, literal, quoted
 
 BOOKKEEPING = (
     ("_loaded_at", "TIMESTAMPTZ"),
@@ -76,7 +74,7 @@ def row_hash(columns: Iterable[Column], source: str) -> str:
     return f"hash({', '.join(f'{value}::VARCHAR' for value in values)})"
 
 
-def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
+def ensure(connection: Connection, tables: Iterable[RawTable]) -> None:
     """Create the tables, or add the columns that their declarations have gained."""
     present = columns_in(connection, ("raw", "history"))
     tables = list(tables)
@@ -90,7 +88,7 @@ def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) ->
     _rehash_if_needed(connection, tables)
 
 
-def _rehash_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
+def _rehash_if_needed(connection: Connection, tables: Iterable[RawTable]) -> None:
     """Rehash every row if this DuckDB hashes differently from the version that wrote the file."""
     (probe,) = connection.execute("select hash('vetl', null::VARCHAR, '')::VARCHAR").fetchall()[0]
     recorded = connection.execute("select value from control.meta where name = 'row_hash_probe'").fetchall()
@@ -103,9 +101,7 @@ def _rehash_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[Ra
     connection.execute("insert into control.meta values ('row_hash_probe', ?)", [probe])
 
 
-def _ensure(
-    connection: duckdb.DuckDBPyConnection, table: RawTable, present: Mapping[tuple[str, str], Collection[str]]
-) -> None:
+def _ensure(connection: Connection, table: RawTable, present: Mapping[tuple[str, str], Collection[str]]) -> None:
     endpoint = table.endpoint
     fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
     for schema, expected in (("raw", [*fields, *BOOKKEEPING]), ("history", [*fields, *BOOKKEEPING, *VALIDITY])):
@@ -122,9 +118,7 @@ def _ensure(
             _take_from_extra(connection, name, gained, table)
 
 
-def _take_from_extra(
-    connection: duckdb.DuckDBPyConnection, name: str, gained: list[tuple[str, str]], table: RawTable
-) -> None:
+def _take_from_extra(connection: Connection, name: str, gained: list[tuple[str, str]], table: RawTable) -> None:
     """Move values from `_extra` into the new columns, and rehash.
 
     So a field that is declared later makes no row look changed.
@@ -144,8 +138,8 @@ FIRST = "0001_control"
 """The migration that creates a new file."""
 
 
-def migrate(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Apply missing migrations, each in a transaction of its own, and return their names."""
+def migrate(connection: Connection) -> tuple[str, ...]:
+    """Apply missing migrations and return their names. The transaction around them belongs to the caller."""
     migrations = _shipped()
     if not migrations:
         raise WarehouseError(f"{bundled.migrations()}: there are no migrations here; is vetl installed whole?")
@@ -153,17 +147,16 @@ def migrate(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
     for name in missing:
-        with transaction(connection):
-            connection.execute(migrations[name].read_text("utf-8"))
-            connection.execute(
-                "create table if not exists control.migrations"
-                " (name varchar not null, applied_at timestamptz not null)"
-            )
-            connection.execute("insert into control.migrations values (?, now())", [name])
+        connection.execute(migrations[name].read_text("utf-8"))
+        connection.execute(
+            "create table if not exists control.migrations"
+            " (name varchar not null, applied_at timestamptz not null)"
+        )
+        connection.execute("insert into control.migrations values (?, now())", [name])
     return missing
 
 
-def refuse_newer(connection: duckdb.DuckDBPyConnection) -> None:
+def refuse_newer(connection: Connection) -> None:
     """Check a file that is only read and not migrated."""
     _refuse_newer(_applied(connection) - _shipped().keys())
 
@@ -177,7 +170,7 @@ def _refuse_newer(unknown: set[str]) -> None:
         raise WarehouseError(f"the warehouse is newer than this vetl (it has {max(unknown)}): upgrade vetl")
 
 
-def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
+def _applied(connection: Connection) -> set[str]:
     """Return the migrations of the default database."""
     there = connection.execute(
         "select 1 from duckdb_tables() where database_name = current_database()"

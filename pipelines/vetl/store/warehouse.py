@@ -24,8 +24,8 @@ from vetl.core.steps import Save
 from vetl.core.zones import Times, TimesWithoutOffset
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.store import writer_lock
-from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory, transaction
-from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.commit import Commit, frame_of, registered_frames
+from vetl.store.connection import MEMORY_FOR_ROWS, Connection, as_vetl_errors, attach, limit_memory, transaction
 from vetl.store.control import bad_rows, state, strategy_questions
 from vetl.store.control.status_rows import Status
 from vetl.store.instants import add_called_at, local_minutes
@@ -36,14 +36,12 @@ from vetl.store.saving import Work, keep, prepared, store
 from vetl.store.tables import FIRST, RawTable, ensure, migrate
 
 
-def zones(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def zones(connection: Connection) -> dict[str, str]:
     """Return the time zone of each practice by its id."""
     return dict(connection.execute("select id, time_zone from control.practices").fetchall())
 
 
-def record_practices(
-    connection: duckdb.DuckDBPyConnection, practices: Sequence[Practice], tables: Sequence[RawTable]
-) -> None:
+def record_practices(connection: Connection, practices: Sequence[Practice], tables: Sequence[RawTable]) -> None:
     """Store the practices as configured. A practice that is no longer configured stays, like its rows.
 
     The mart of calls shows zone and name and is built by changed days, so a change of either marks all days.
@@ -69,7 +67,7 @@ def record_practices(
                 state.note_practice(connection, practice.id, table)
 
 
-def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
+def _rebuild_instants(connection: Connection, practice: Practice, table: RawTable) -> None:
     """Recompute the instants of calls; clear details that contradict the new zone: they are of other calls."""
     for name in (table.raw, table.history):
         _clear_contradicted(connection, practice, name)
@@ -89,7 +87,7 @@ def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice,
             )
 
 
-def _clear_contradicted(connection: duckdb.DuckDBPyConnection, practice: Practice, name: str) -> None:
+def _clear_contradicted(connection: Connection, practice: Practice, name: str) -> None:
     """Clear the details of calls whose exact time is at another minute of the practice's clock."""
     exact = frame_of(
         connection,
@@ -127,7 +125,7 @@ class RunRow:
 class Warehouse:
     """An open warehouse, as a context manager. Threads may share it; it serves them one at a time."""
 
-    def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable]) -> None:
+    def __init__(self, path: Path, connection: Connection, tables: Mapping[str, RawTable]) -> None:
         self._path = path
         self._connection = connection
         self._turn = RLock()
@@ -135,7 +133,7 @@ class Warehouse:
         self._quarantined_lists = bad_rows.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
-        self._written = 0
+        self._limit_memory()
         self.tables = tables
         """The raw tables by the names of their lists."""
         self.pseudonyms = Pseudonyms.load(connection)
@@ -156,15 +154,14 @@ class Warehouse:
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with as_vetl_errors(path):
-                migrated = migrate(connection)
                 watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
                     for endpoint in (*endpoints, *RECEIVED)
                 }
                 with transaction(connection):
+                    migrated = migrate(connection)
                     ensure(connection, tables.values())
-                limit_memory(connection, MEMORY_FOR_ROWS)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
                     # `vetl status` reads the snapshot beside the file, which names the last migration.
@@ -253,10 +250,13 @@ class Warehouse:
         with self.reading():
             self._written += sum(change.inserted + change.updated for change in changes)
             if self._written >= MEMORY_FREED_AFTER:
-                limit_memory(self._connection, MEMORY_FOR_ROWS)
-                self._written = 0
+                self._limit_memory()
         self.changed((practice_id, endpoint.name) for practice_id, endpoint, _ in works)
         return changes
+
+    def _limit_memory(self) -> None:
+        limit_memory(self._connection, MEMORY_FOR_ROWS)
+        self._written = 0
 
     def changed(self, lists: Iterable[tuple[str, str]]) -> None:
         """Note lists of practices that a transaction has changed, and write the snapshot if it is due."""
@@ -332,13 +332,13 @@ class Warehouse:
             self._status.write(self._path, at_once=at_once)
 
     @contextmanager
-    def reading(self) -> Generator[duckdb.DuckDBPyConnection]:
+    def reading(self) -> Generator[Connection]:
         """Yield the connection."""
         with self._turn, as_vetl_errors(self._path):
             yield self._connection
 
     @contextmanager
-    def writing(self) -> Generator[duckdb.DuckDBPyConnection]:
+    def writing(self) -> Generator[Connection]:
         """Yield the connection in a transaction."""
         with self.reading(), transaction(self._connection):
             yield self._connection
@@ -359,6 +359,13 @@ def writing(place: Place, seconds: float | None = None, *, restoring: bool = Fal
         if not restoring and (unfinished := writer_lock.unfinished_restore(place.path)):
             raise WarehouseError(unfinished)
         yield
+
+
+@contextmanager
+def working(place: Place, kind: writer_lock.Kind, command: str) -> Generator[writer_lock.Recorder]:
+    """Hold the lock of the warehouse, and record the beginning and the outcome of the work."""
+    with writing(place), writer_lock.recorded(place.path, kind, command) as recorder:
+        yield recorder
 
 
 @contextmanager

@@ -225,9 +225,6 @@ def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
     Without the lock of the warehouse only the outcome is recorded.
     """
     recorder = Recorder()
-    if not warehouse.exists():
-        yield recorder
-        return
     before, _ = _read(warehouse, kind)
     activity = Activity(command=command, started_at=_now(), succeeded_at=before.succeeded_at if before else None)
     _, holder = _held.locks.get(lock_file(warehouse), (None, None))
@@ -243,12 +240,6 @@ def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
     finally:
         ended = replace(activity, outcome=outcome, finished_at=_now(), error=recorder.error)
         _write(warehouse, kind, replace(ended, succeeded_at=_now()) if outcome == "done" else ended, holder)
-
-
-def record_failure(warehouse: Path, kind: Kind, command: str, error: str) -> None:
-    """Record work that could not begin."""
-    with recorded(warehouse, kind, command) as recorder:
-        recorder.error = error
 
 
 def _read(warehouse: Path, kind: Kind) -> tuple[Activity | None, str | None]:

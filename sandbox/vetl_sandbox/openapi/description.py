@@ -9,6 +9,7 @@ from vetl_sandbox.openapi.events import event_schemas, webhooks
 from vetl_sandbox.openapi.operations import Operation, created_appointment, operation, paths
 from vetl_sandbox.openapi.records import resource_schemas
 from vetl_sandbox.openapi.shapes import TEXT, record
+from vetl_sandbox.resources.registry import RESOURCES
 from vetl_sandbox.switches import Switches
 
 Description = dict[str, Any]
@@ -27,14 +28,8 @@ _PRACTICE: Final = {
 _SECTIONS: Final = {
     "sign-in": "Sign-in",
     "messages": "Messages",
-    "ai_outbound": "AI outbound requests",
-    "phone_calls": "Phone calls",
-    "booking_sessions": "Booking sessions",
-    "open_times": "Appointments",
-    "appointments": "Appointments",
-    "staff_tasks": "Staff tasks",
-    "clients": "Clients and patients",
-    "patients": "Clients and patients",
+    **{resource.path.split("/")[0]: resource.section for resource in RESOURCES.values()},
+    "open_times": RESOURCES["appointments"].section,
 }
 
 

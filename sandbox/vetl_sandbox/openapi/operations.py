@@ -6,7 +6,6 @@ from typing import Any, Final
 from vetl_sandbox.contract import MOST_CLIENTS
 from vetl_sandbox.openapi import parameters as p
 from vetl_sandbox.openapi.answers import Answer, answer, csv_page, errors, page_of
-from vetl_sandbox.openapi.records import NAMES
 from vetl_sandbox.openapi.shapes import INSTANT, INTEGER, TEXT, Schema, array, record, ref
 from vetl_sandbox.resources.registry import RESOURCES
 from vetl_sandbox.switches import Switches
@@ -46,7 +45,7 @@ def link(operation_id: str, pointer: str = "/data/id", into: str = "id") -> dict
 
 def paths(switches: Switches) -> dict[str, dict[str, Operation]]:
     """Return all paths below the interface's root."""
-    return {
+    described = {
         "/messages": {"post": _create_message(switches)},
         "/messages/{id}": {
             "get": operation(
@@ -56,27 +55,43 @@ def paths(switches: Switches) -> dict[str, dict[str, Operation]]:
                 takes=[p.in_path("The service's message id, or the partner's reference_id")],
             )
         },
-        _PATHS["ai_outbound"]: {"get": _list("ai_outbound", switches), "post": _create_outreach(switches)},
-        f"{_PATHS['ai_outbound']}/{{id}}": {"get": _get("ai_outbound", switches, "or partner_request_id")},
-        _PATHS["phone_calls"]: {"get": _calls(switches)},
-        f"{_PATHS['phone_calls']}/{{id}}": {"get": _get("phone_calls", switches)},
-        _PATHS["booking_sessions"]: {"get": _list("booking_sessions", switches)},
-        f"{_PATHS['booking_sessions']}/{{id}}": {"get": _get("booking_sessions", switches)},
         "/open_times": {"get": _open_times(switches)},
-        _PATHS["appointments"]: {"get": _list("appointments", switches), "post": _create_appointment(switches)},
-        _PATHS["staff_tasks"]: {"get": _list("staff_tasks", switches), "post": _create_task(switches)},
-        f"{_PATHS['staff_tasks']}/{{id}}": {"put": _update_task(switches), "delete": _delete_task(switches)},
-        _PATHS["clients"]: {"get": _clients(switches)},
-        f"{_PATHS['clients']}/{{id}}": {"get": _get("clients", switches)},
-        _PATHS["patients"]: {"get": _patients(switches)},
-        f"{_PATHS['patients']}/{{id}}": {"get": _get("patients", switches)},
+        **_reads(switches),
+    }
+    for (name, method), definition in _acts(switches).items():
+        described.setdefault(name, {})[method] = definition
+    return described
+
+
+def _reads(switches: Switches) -> dict[str, dict[str, Operation]]:
+    """Return the reads of every list: its rows, and a record by its id."""
+    own = {"phone_calls": _calls, "clients": _clients, "patients": _patients}
+    return {
+        _PATHS[name]: {"get": own[name](switches) if name in own else _list(name, switches)} for name in RESOURCES
+    } | {
+        f"{_PATHS[name]}/{{id}}": {"get": _get(name, switches)}
+        for name, resource in RESOURCES.items()
+        if resource.has_get
+    }
+
+
+def _acts(switches: Switches) -> dict[tuple[str, str], Operation]:
+    """Return what a partner may create, change and delete on a list, by path and method."""
+    task = f"{_PATHS['staff_tasks']}/{{id}}"
+    return {
+        (_PATHS["ai_outbound"], "post"): _create_outreach(switches),
+        (_PATHS["appointments"], "post"): _create_appointment(switches),
+        (_PATHS["staff_tasks"], "post"): _create_task(switches),
+        (task, "put"): _update_task(switches),
+        (task, "delete"): _delete_task(switches),
     }
 
 
 def _list(name: str, switches: Switches) -> Operation:
-    what = NAMES[name]
-    page = answer("One page", page_of(what, total_pages=name != "booking_sessions"))
-    if name in ("booking_sessions", "ai_outbound"):
+    resource = RESOURCES[name]
+    what = resource.record
+    page = answer("One page", page_of(what, total_pages=resource.has_total_pages))
+    if resource.has_get:
         page["links"] = {f"Get{what}": link(f"get{what}", "/data/content/0/id")}
     gone = switches.appointments_withdrawn if name == "appointments" else None
     says = "Proposed: its behaviour, shape and availability may change." if name == "appointments" else ""
@@ -89,10 +104,11 @@ def _list(name: str, switches: Switches) -> Operation:
     )
 
 
-def _get(name: str, switches: Switches, more: str = "") -> Operation:
-    what = NAMES[name]
+def _get(name: str, switches: Switches) -> Operation:
+    what, second = RESOURCES[name].record, RESOURCES[name].second_id
+    says = "Its id" if second is None else f"Its id or {second[0]}"
     answers = {"200": answer("The record", ref(what)), **errors(switches, 404)}
-    return operation(f"get{what}", "Get one by its id", answers, takes=[p.in_path(f"Its id {more}".strip())])
+    return operation(f"get{what}", "Get one by its id", answers, takes=[p.in_path(says)])
 
 
 def _calls(switches: Switches) -> Operation:

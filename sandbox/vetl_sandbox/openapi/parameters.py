@@ -30,16 +30,15 @@ def in_path(description: str) -> Parameter:
 def list_parameters(name: str, switches: Switches) -> list[Parameter]:
     """Return the parameters of a list with switches."""
     of = switches.for_list(name)
-    ranged = name in ("booking_sessions", "appointments")
-    statuses = RESOURCES[name].statuses
+    resource = RESOURCES[name]
     parameters: list[Parameter] = []
-    if ranged:
+    if resource.has_range:
         bound = DAY if of.instants == "refused" else _BOUND
         how = f"bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
         parameters.append(query(of.start, bound, f"Start of updated_at; {how}", required=of.start_required))
         parameters.append(query(of.end, bound, f"End; {of.default_end} if not given"))
-    if statuses:
-        schema = choice(statuses) if of.unknown_status == "refuse" else TEXT
+    if resource.statuses:
+        schema = choice(resource.statuses) if of.unknown_status == "refuse" else TEXT
         parameters.append(query(of.status, schema, f"Only these; another value: {of.unknown_status}"))
     return [*parameters, *_paging(of, min(DEFAULT_SIZE, of.maximum_size), of.maximum_size)]
 

@@ -9,6 +9,7 @@ TEXT: Final[Schema] = {"type": "string"}
 FLAG: Final[Schema] = {"type": "boolean"}
 INTEGER: Final[Schema] = {"type": "integer"}
 INSTANT: Final[Schema] = {"type": "string", "format": "date-time"}
+OPEN: Final[Schema] = TEXT | {"description": "The contract does not show the allowed values."}
 DAY: Final[Schema] = {"type": "string", "format": "date"}
 PHONE: Final[Schema] = {"type": "string", "pattern": r"^\+[1-9][0-9]{6,14}$", "examples": ["+12125550123"]}
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import TEXT, choice, nullable
 from vetl_sandbox.resources.resource import Resource, Scene, text_id, with_people
 from vetl_sandbox.world import text, vocabulary as v
 from vetl_sandbox.world.lives import INSTANT
@@ -45,6 +46,8 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 AI_OUTBOUND: Final = Resource(
     name="ai_outbound",
     path="ai_outbound/requests",
+    record="AiOutboundRequest",
+    section="AI outbound requests",
     fields=FIELDS,
     prefix="aor",
     second_id=("partner_request_id", "campaign-"),
@@ -56,4 +59,13 @@ AI_OUTBOUND: Final = Resource(
         "outcome": v.REQUEST_OUTCOMES.dtype,
     },
     statuses=v.REQUEST_STATUSES.values,
+    schemas={
+        "channel": choice(v.CHANNELS.values),
+        "purpose": choice(v.PURPOSES.values),
+        "status": choice(v.REQUEST_STATUSES.values),
+        "outcome": nullable(choice(v.REQUEST_OUTCOMES.values)),
+        "suppression_reason": nullable(
+            TEXT | {"description": f"An open list; known are: {', '.join(v.SUPPRESSIONS.values)}"}
+        ),
+    },
 )

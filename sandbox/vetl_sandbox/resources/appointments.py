@@ -4,8 +4,10 @@ from typing import Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import TEXT, nullable
 from vetl_sandbox.resources.booking_sessions import remote_appointment_id
 from vetl_sandbox.resources.resource import Resource, Scene, with_people
+from vetl_sandbox.world import vocabulary as v
 from vetl_sandbox.world.lives import INSTANT
 
 FIELDS: Final = (
@@ -41,7 +43,12 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 APPOINTMENTS: Final = Resource(
     name="appointments",
     path="appointments",
+    record="Appointment",
+    section="Appointments",
     fields=FIELDS,
     render=render,
     filterable={"created_at": INSTANT, "updated_at": INSTANT},
+    has_range=True,
+    has_get=False,
+    schemas={"status": nullable(TEXT | {"description": f"Among others {', '.join(v.SETTABLE_STATUSES.values)}"})},
 )

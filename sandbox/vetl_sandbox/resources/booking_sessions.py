@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import OPEN, choice, nullable
 from vetl_sandbox.resources.resource import Record, Resource, Scene, instant, text_id
 from vetl_sandbox.switches import Switches
 from vetl_sandbox.world import vocabulary as v
@@ -70,6 +71,8 @@ def remote_appointment_id(column: str) -> pl.Expr:
 BOOKING_SESSIONS: Final = Resource(
     name="booking_sessions",
     path="booking_sessions",
+    record="BookingSession",
+    section="Booking sessions",
     fields=FIELDS,
     prefix="session",
     render=render,
@@ -83,4 +86,11 @@ BOOKING_SESSIONS: Final = Resource(
     derive=derive,
     derive_record=derive_record,
     expires=expires,
+    has_range=True,
+    has_total_pages=False,
+    schemas={
+        "status": choice(v.SESSION_STATUSES.values, description="Derived when it is read."),
+        "stage": nullable(OPEN),
+        "client_type": nullable(OPEN),
+    },
 )

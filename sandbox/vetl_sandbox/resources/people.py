@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import array, nullable, ref
 from vetl_sandbox.resources.resource import Resource, Scene
 
 CLIENT_FIELDS: Final = ("id", "name", "email", "phone", "patients", "remote_id")
@@ -40,13 +41,18 @@ def render_patients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 CLIENTS: Final = Resource(
     name="clients",
     path="clients",
+    record="Client",
+    section="Clients and patients",
     fields=CLIENT_FIELDS,
     render=render_clients,
     filterable={"name": pl.String(), "email": pl.String(), "phone": pl.String()},
+    schemas={"patients": nullable(array(ref("Patient")))},
 )
 PATIENTS: Final = Resource(
     name="patients",
     path="patients",
+    record="Patient",
+    section="Clients and patients",
     fields=PATIENT_FIELDS,
     render=render_patients,
     filterable={"client_id": pl.String(), "name": pl.String()},

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import FLAG, INTEGER, OPEN, choice, nullable
 from vetl_sandbox.resources.resource import Resource, Scene, text_id, with_people
 from vetl_sandbox.switches import Switches
 from vetl_sandbox.world import text, vocabulary as v
@@ -58,6 +59,8 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 PHONE_CALLS: Final = Resource(
     name="phone_calls",
     path="phone_calls",
+    record="PhoneCall",
+    section="Phone calls",
     fields=FIELDS,
     prefix="call",
     render=render,
@@ -69,5 +72,19 @@ PHONE_CALLS: Final = Resource(
         "outcome": v.OUTCOMES.dtype,
         "call_classification": v.CLASSIFICATIONS.dtype,
         "booking_intent": pl.Boolean(),
+    },
+    schemas={
+        "direction": choice(v.DIRECTIONS.values),
+        "state": choice(v.CALL_STATES.values),
+        "caller_type": choice(
+            v.CALLER_TYPES.values,
+            description="existing: had a visit before this call. new: matched, without. unknown: never matched.",
+        ),
+        "call_classification": nullable(choice(v.CLASSIFICATIONS.values)),
+        "customer_sentiment": nullable(OPEN),
+        "outcome": nullable(choice(v.OUTCOMES.values)),
+        "booked": FLAG | {"description": f"Whether the outcome is one of {', '.join(v.BOOKED_OUTCOMES)}"},
+        "booking_intent": FLAG,
+        "duration_seconds": nullable(INTEGER),
     },
 )

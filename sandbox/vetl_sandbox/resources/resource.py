@@ -1,12 +1,13 @@
 """The declaration of a list, and the code that turns rows of the world into records of the contract."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import Schema
 from vetl_sandbox.stamps import stamp
 from vetl_sandbox.switches import Switches
 from vetl_sandbox.world.ids import number_of, opaque
@@ -47,11 +48,17 @@ class Resource:
     Attributes:
         name: Its name in the truth, the switches and the control interface.
         path: Its path below the interface's root.
+        record: The name of its records in the description.
+        section: Its section of the description.
         fields: The fields of a record, in the contract's order.
         render: Makes from rows of the world a frame with these fields but the id, times still as instants.
         filterable: Fields that filters and orders need, under the same names in rows and records.
+        schemas: The schemas of those fields whose names do not give their types.
         prefix: The start of its ids; None if ids are numbers.
         statuses: Values of its status filter, if it has one.
+        has_range: Whether a request may select a range of `updated_at`.
+        has_get: Whether a record can be read by its id.
+        has_total_pages: Whether a page tells how many pages there are.
         second_id: Another field that identifies a row, and the start of its values.
         derive: Adds to rows the fields that depend on the time of reading.
         derive_record: The same for one record that was written.
@@ -60,11 +67,17 @@ class Resource:
 
     name: str
     path: str
+    record: str
+    section: str
     fields: Sequence[str]
     render: Callable[[pl.DataFrame, Scene], pl.DataFrame]
     filterable: Mapping[str, pl.DataType]
+    schemas: Mapping[str, Schema] = field(default_factory=dict[str, Schema])
     prefix: str | None = None
     statuses: Sequence[str] = ()
+    has_range: bool = False
+    has_get: bool = True
+    has_total_pages: bool = True
     second_id: tuple[str, str] | None = None
     derive: Callable[[pl.DataFrame, datetime, Switches], pl.DataFrame] = _as_drawn
     derive_record: Callable[[Record, datetime, Switches], Record] | None = None

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from vetl_sandbox.openapi.shapes import FLAG, choice, nullable
 from vetl_sandbox.resources.resource import Resource, Scene, text_id, with_people
 from vetl_sandbox.world import text, vocabulary as v
 from vetl_sandbox.world.lives import INSTANT
@@ -38,9 +39,17 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 STAFF_TASKS: Final = Resource(
     name="staff_tasks",
     path="staff_tasks",
+    record="StaffTask",
+    section="Staff tasks",
     fields=FIELDS,
     prefix="task",
     render=render,
     filterable={"created_at": INSTANT, "updated_at": INSTANT, "status": v.TASK_STATUSES.dtype},
     statuses=v.TASK_STATUSES.values,
+    has_get=False,
+    schemas={
+        "task_type": choice(v.TASK_TYPES.values),
+        "status": choice(v.TASK_STATUSES.values),
+        "cancellation_allowed": nullable(FLAG),
+    },
 )

@@ -15,29 +15,27 @@ from vetl_sandbox.contract import ROOT, SIGN_IN
 from vetl_sandbox.openapi.description import describe
 from vetl_sandbox.platform import Platform
 from vetl_sandbox.resources.registry import RESOURCES
-from vetl_sandbox.server import lists, people
+from vetl_sandbox.server import people
 from vetl_sandbox.server.ai_outbound import create_request
 from vetl_sandbox.server.appointments import create_appointment, open_times
 from vetl_sandbox.server.auth import platform_of, sign_in
 from vetl_sandbox.server.control import ROUTES as CONTROL_ROUTES
 from vetl_sandbox.server.envelopes import Refusal, json_response, refusal
 from vetl_sandbox.server.greeting import vetl_toml, welcome
+from vetl_sandbox.server.lists import appointments, lister
 from vetl_sandbox.server.messages import create_message, get_message
 from vetl_sandbox.server.middleware import CONTROL, FaultInjector, Journal
 from vetl_sandbox.server.phone_calls import phone_calls
 from vetl_sandbox.server.records import getter
 from vetl_sandbox.server.staff_tasks import create_task, delete_task, update_task
 
-_LISTS = {
+_OWN = {
     "phone_calls": phone_calls,
-    "booking_sessions": lists.booking_sessions,
-    "appointments": lists.appointments,
-    "ai_outbound": lists.ai_outbound,
-    "staff_tasks": lists.staff_tasks,
+    "appointments": appointments,
     "clients": people.clients,
     "patients": people.patients,
 }
-_WITH_GET = ("phone_calls", "booking_sessions", "ai_outbound", "clients", "patients")
+"""The lists with a handler of their own."""
 
 
 def build_app(platform: Platform) -> Starlette:
@@ -64,7 +62,7 @@ async def openapi_json(request: Request) -> Response:
 
 
 def _resource_routes() -> list[Route]:
-    paths = {name: f"/{RESOURCES[name].path}" for name in _LISTS}
+    paths = {name: f"/{resource.path}" for name, resource in RESOURCES.items()}
     tasks, requests = paths["staff_tasks"], paths["ai_outbound"]
     return [
         Route("/messages", create_message, methods=["POST"]),
@@ -75,8 +73,8 @@ def _resource_routes() -> list[Route]:
         Route(tasks, create_task, methods=["POST"]),
         Route(f"{tasks}/{{id}}", update_task, methods=["PUT"]),
         Route(f"{tasks}/{{id}}", delete_task, methods=["DELETE"]),
-        *(Route(paths[name], handler) for name, handler in _LISTS.items()),
-        *(Route(f"{paths[name]}/{{id}}", getter(name)) for name in _WITH_GET),
+        *(Route(paths[name], _OWN.get(name) or lister(resource)) for name, resource in RESOURCES.items()),
+        *(Route(f"{paths[name]}/{{id}}", getter(name)) for name in paths if RESOURCES[name].has_get),
     ]
 
 

@@ -1,5 +1,6 @@
 """Paged lists and single records of the contract."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from starlette.responses import Response
 
 from vetl_sandbox.contract import DEFAULT_SIZE
 from vetl_sandbox.resources.registry import RESOURCES
+from vetl_sandbox.resources.resource import Resource
 from vetl_sandbox.server.auth import platform_of, practice_of
 from vetl_sandbox.server.envelopes import Refusal, encoded, json_response
 from vetl_sandbox.server.query import Query, updated_range
@@ -53,21 +55,14 @@ def read_paging(query: Query, switches: ListSwitches, default: int, maximum: int
     return Paging(number, min(size, maximum), base, switches.told_total)
 
 
-def page_body(
-    table: Table, snapshot: Snapshot, rows: Matches, paging: Paging, *, with_total_pages: bool = True
-) -> bytes:
+def page_body(table: Table, snapshot: Snapshot, rows: Matches, paging: Paging) -> bytes:
     """Return one page in the envelope of lists."""
     data: dict[str, Any] = {"page": paging.number, "per_page": paging.size}
-    if with_total_pages:
+    if table.resource.has_total_pages:
         data["total_pages"] = paging.pages(rows)
     data["total_count"] = paging.total(rows)
     empty = snapshot.switches.for_list(table.resource.name).empty_rows
     return encoded(data | {"content": [[]] * empty or table.records(paging.cut(rows), snapshot)})
-
-
-async def booking_sessions(request: Request) -> Response:
-    """Contract: Booking sessions. Without `total_pages`."""
-    return _list(request, "booking_sessions", ranged=True)
 
 
 async def appointments(request: Request) -> Response:
@@ -76,48 +71,49 @@ async def appointments(request: Request) -> Response:
     practice_of(request)
     if platform.switches.appointments_withdrawn is not None:
         raise Refusal(platform.switches.appointments_withdrawn, "This endpoint is not available")
-    return _list(request, "appointments", ranged=True)
+    return _list(request, RESOURCES["appointments"])
 
 
-async def ai_outbound(request: Request) -> Response:
-    """Contract: List requests."""
-    return _list(request, "ai_outbound", ranged=False)
+def lister(resource: Resource) -> Callable[[Request], Awaitable[Response]]:
+    """Return the handler that shows the pages of a list."""
+
+    async def show(request: Request) -> Response:
+        return _list(request, resource)
+
+    return show
 
 
-async def staff_tasks(request: Request) -> Response:
-    """Contract: Staff tasks, List."""
-    return _list(request, "staff_tasks", ranged=False)
-
-
-def _list(request: Request, name: str, *, ranged: bool) -> Response:
+def _list(request: Request, resource: Resource) -> Response:
     platform, practice = platform_of(request), practice_of(request)
-    switches = platform.switches.for_list(name)
+    switches = platform.switches.for_list(resource.name)
     query = Query(request.query_params)
-    chosen = _chosen(query, name, switches, practice, platform.now() if ranged else None)
+    chosen = _chosen(query, resource, switches, practice, platform.now())
     paging = read_paging(query, switches, DEFAULT_SIZE, switches.maximum_size)
     query.finish(refuse_unknown=platform.switches.unknown_parameters == "refused")
     with platform.lock:
-        table = platform.table(practice.id, name)
+        table = platform.table(practice.id, resource.name)
         snapshot = table.snapshot(platform.now(), platform.switches)
         key = snapshot.serial, request.url.query
         page = platform.cached(key)
         if page is not None and switches.keeps_places:
             return json_response(page[0])
         rows = snapshot.matches(switches, chosen)
-        body = page_body(table, snapshot, rows, paging, with_total_pages=name != "booking_sessions")
+        body = page_body(table, snapshot, rows, paging)
         platform.keep(key, body, None)
     return json_response(body)
 
 
-def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice, now: datetime | None) -> pl.Expr:
-    """Return the rows that every filter lets through; `now` if the list has a range."""
+def _chosen(
+    query: Query, resource: Resource, switches: ListSwitches, practice: Practice, now: datetime
+) -> pl.Expr:
+    """Return the rows that every filter lets through."""
     chosen = pl.lit(True)
-    if now is not None:
+    if resource.has_range:
         days_only = switches.instants == "refused"
         start = query.bound(switches.start, required=switches.start_required, days_only=days_only)
         end = query.bound(switches.end, days_only=days_only)
         chosen &= updated_range(start, end, switches, practice.zone, now)
-    statuses = RESOURCES[name].statuses
+    statuses = resource.statuses
     if not statuses:
         return chosen
     if switches.unknown_status == "refuse":

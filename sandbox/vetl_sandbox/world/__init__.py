@@ -21,9 +21,6 @@ from vetl_sandbox.world.practices import Practice
 from vetl_sandbox.world.sessions import draw_sessions
 from vetl_sandbox.world.tasks import draw_tasks
 
-LISTS: Final = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
-"""The lists whose rows are drawn month by month; clients and patients are there from the beginning."""
-
 MAX_PRACTICES: Final = 500
 _CALLS_A_DAY: Final = 40.0
 _LEAST_CLIENTS, _CALLS_A_CLIENT, _MOST_CLIENTS = 120, 16, 2_000_000
@@ -109,7 +106,7 @@ class World:
     def warm(self) -> None:
         """Draw all of the history now rather than on demand."""
         for practice_id in self.practices:
-            self.rows(practice_id, LISTS[0], self.start)
+            self.rows(practice_id, "phone_calls", self.start)
 
     def _draw_people(self, practice_id: str) -> People:
         practice = self.practices[practice_id]
@@ -118,6 +115,7 @@ class World:
         return people(practice, count, self.seed, millis(self.since(practice)), millis(self.start))
 
     def _draw_month(self, practice_id: str, number: int) -> dict[str, pl.DataFrame]:
+        """Return a month of each list; clients and patients are there from the beginning."""
         practice = self.practices[practice_id]
         month = Month(
             practice=practice,

@@ -9,7 +9,7 @@ from support.cells import rate
 from support.expected.overview import CALLERS, callers, counted_by_day
 from support.expected.practice import practice_days
 from support.mart_inputs import Expected, Known
-from vetl.core.noise import share_interval
+from vetl.core.significance import share_interval
 
 SHARES: dict[str, Callable[[Mapping[str, int]], tuple[int, int]]] = {
     "answered_rate": lambda day: (day["answered_inbound_calls"], day["inbound_calls"]),

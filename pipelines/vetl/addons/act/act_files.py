@@ -11,8 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from vetl.addons.act.acts import Act, LedgerEntry
 from vetl.addons.act.ledger import Ledger, read_ledger
 from vetl.addons.act.planning import ActPlan
@@ -20,6 +18,7 @@ from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import LedgerError, cannot_write
 from vetl.hooks import AddonFiles
 from vetl.settings import Settings
+from vetl.store.connection import Connection
 from vetl.store.control.state import note_undated
 from vetl.store.drafts import remove_leftovers, replace_text
 from vetl.store.mentions import Mentions
@@ -106,7 +105,7 @@ _INSTANTS = {"planned_at", "asked_at", "certified_through"}
 _FROM_BEFORE = ("episode_id", "asked_at", "approved_by", "certified_through")
 
 
-def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[LedgerEntry]) -> None:
+def keep_acts(connection: Connection, acts: Sequence[LedgerEntry]) -> None:
     """Replace the acts that differ, and note their practices for the next build.
 
     An act stays if the ledger was lost. If the ledger knows its task by the code alone, its booking request and

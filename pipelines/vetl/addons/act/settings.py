@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from vetl.settings.core_sections import OFF, Cron
-from vetl.settings.section import Count, FilePath, Hour, Number, Section
+from vetl.settings.section import Count, FilePath, Hour, Hours, Minutes, Number, Section
 
 TEMPLATE_FIELDS = (
     "practice", "channel", "last_at", "wanted", "reason", "tries", "client_id", "client_name", "phone_number",
@@ -76,8 +76,8 @@ class ActSettings(Section):
     stop: bool = False
     stop_file: FilePath = Path("warehouse/data/act.stop")
     ledger: FilePath = Path("warehouse/data/acts.sqlite")
-    max_age_hours: Annotated[Number, Field(gt=0)] = 26
-    settle_minutes: Annotated[Number, Field(ge=5)] = 15
+    max_age_hours: Annotated[Hours, Field(gt=0)] = 26
+    settle_minutes: Annotated[Minutes, Field(ge=5)] = 15
     templates: Templates = Templates()
 
     def kind_for(self, practice_id: str) -> str:

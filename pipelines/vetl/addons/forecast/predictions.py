@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, time
 from pathlib import Path
 
-import duckdb
 import polars as pl
 
 from vetl.addons.forecast.practices import Span
 from vetl.core.zones import zone
 from vetl.publishing.opened import opened
-from vetl.store.context import frame_of, registered_frames
+from vetl.store.commit import frame_of, registered_frames
+from vetl.store.connection import Connection
 from vetl.store.control.state import note_undated
 from vetl.store.instants import INSTANT
 
@@ -24,7 +24,7 @@ Predictions = pl.DataFrame
 """`practice_id`, `made_on`, `made_at`, `time_zone`, `weeks`, `day`, `hour` and the measures."""
 
 
-def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictions) -> int:
+def keep_forecasts(connection: Connection, predictions: Predictions) -> int:
     """Add predictions of practices that have none of this day yet, and note these practices for the next build.
 
     Return the number of predictions that were added. `duckdb.ConstraintException` if an hour had begun when the

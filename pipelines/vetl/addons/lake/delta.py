@@ -27,7 +27,7 @@ from vetl.addons.lake.lake_tables import FOLDER, LakeTable, Partition, among
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import Permanent
 from vetl.settings import Settings
-from vetl.store.connection import remedy_in
+from vetl.store.connection import Connection, remedy_in
 
 _ATTEMPTS = 20
 """Attempts of a commit. Folders write different practices, so only tables without practices can collide."""
@@ -212,7 +212,7 @@ class Export:
         self._at = datetime.now(UTC)
         self.result = Exported(lake.location)
 
-    def update(self, connection: duckdb.DuckDBPyConnection, tables: Iterable[LakeTable]) -> None:
+    def update(self, connection: Connection, tables: Iterable[LakeTable]) -> None:
         """Bring these tables up to date, each by a commit for about half a million rows."""
         for table in tables:
             self.result.tables.append(table.name)
@@ -232,9 +232,7 @@ class Export:
             if now != known or before is None or before.table_id != _id(delta):
                 self._written[table.name] = _Written(_id(delta), delta.version(), self._at, now)
 
-    def _refuse_other_types(
-        self, connection: duckdb.DuckDBPyConnection, table: LakeTable, delta: DeltaTable
-    ) -> None:
+    def _refuse_other_types(self, connection: Connection, table: LakeTable, delta: DeltaTable) -> None:
         """Refuse a column of another type, because Delta would cast its values to the old one: `00731` to 731."""
         there, here = sql_types(delta.schema()), sql_types(schema_of(connection.sql(table.relation)))
         for name in here.keys() & there.keys():
@@ -244,9 +242,7 @@ class Export:
                     " the table, and the next export writes it whole (with one version of vetl in all folders)"
                 )
 
-    def _change(
-        self, connection: duckdb.DuckDBPyConnection, table: LakeTable, known: Digests, now: Digests
-    ) -> None:
+    def _change(self, connection: Connection, table: LakeTable, known: Digests, now: Digests) -> None:
         either = now.keys() | known.keys()
         changed = {one: now.get(one, (0, "0")) for one in either if now.get(one) != known.get(one)}
         for some in _batches(changed):

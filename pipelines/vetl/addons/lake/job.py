@@ -17,7 +17,7 @@ from vetl.core.errors import ConfigurationError, VetlError
 from vetl.forgetting.search import mentioned
 from vetl.hooks import AddonFiles, Problem, StatusPart
 from vetl.settings import Settings
-from vetl.store.connection import as_vetl_errors, attached
+from vetl.store.connection import Connection, as_vetl_errors, attached
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.control.state import salt
 from vetl.store.mentions import Mentions
@@ -82,7 +82,7 @@ def _umask(mode: int) -> Generator[None]:
         os.umask(before)
 
 
-def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def _facts(connection: Connection) -> dict[str, str]:
     """Return what each commit says: the folder, as a digest of its own secret, its last run and certificates."""
     [(run, certified, windows, last)] = connection.execute(
         "select (select max_by(run_id, started_at) from control.runs), count(*) filter (certified), count(*),"

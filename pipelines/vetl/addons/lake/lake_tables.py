@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import duckdb
-
 from vetl.core.published_file import DIGESTS, SCHEMAS
-from vetl.store.connection import PRIVATE, columns_in, literal, quoted
+from vetl.store.connection import PRIVATE, Connection, columns_in, literal, quoted
 
 FOLDER, MONTH = "folder", "month"
 Partition = tuple[str | None, str | None]
@@ -41,7 +39,7 @@ class LakeTable:
         """Return the columns of its partitions."""
         return [name for name in (self.key, MONTH if self.has_month else None) if name]
 
-    def digests(self, connection: duckdb.DuckDBPyConnection) -> dict[Partition, tuple[int, str]]:
+    def digests(self, connection: Connection) -> dict[Partition, tuple[int, str]]:
         """Return the number of rows and the sum of their hashes for each partition; it reads the table once.
 
         The hash of the columns is a part of it: with another column every partition is written again.
@@ -84,7 +82,7 @@ def among(column: str, values: Iterable[str | None]) -> str:
     return f"({' or '.join(terms)})"
 
 
-def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: bool) -> Iterator[LakeTable]:
+def private_tables(connection: Connection, folder: str, *, raw: bool) -> Iterator[LakeTable]:
     """Yield the tables of the private file: the certificates, and all with names and numbers if `raw`."""
     for (schema, table), columns in columns_in(connection, PRIVATE).items():
         is_control = schema == "control"
@@ -95,7 +93,7 @@ def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: b
             yield _table(schema, table, columns, key, month, folder)
 
 
-def published_tables(connection: duckdb.DuckDBPyConnection) -> Iterator[LakeTable]:
+def published_tables(connection: Connection) -> Iterator[LakeTable]:
     """Yield the tables of the published file, but for the digests of that file itself."""
     for (schema, table), columns in columns_in(connection, SCHEMAS).items():
         if table != DIGESTS:

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
-from vetl.settings.section import Section
+from vetl.settings.section import Section, with_home
 
 _BUCKET = re.compile(r"(s3|gs|az|abfs|abfss)://[A-Za-z0-9][\w.@-]+(/[\w.=-]+)*/?")
 
@@ -15,9 +15,9 @@ _BUCKET = re.compile(r"(s3|gs|az|abfs|abfss)://[A-Za-z0-9][\w.@-]+(/[\w.=-]+)*/?
 def _checked(text: str) -> str:
     """Return a folder or the address of a bucket; refuse credentials in it, which would reach logs."""
     if "://" not in text:
-        if not text or Path(text).expanduser() == Path(Path(text).anchor):
+        if not text or with_home(Path(text)) == Path(Path(text).anchor):
             raise ValueError("must name a folder, or a bucket as s3://bucket/prefix")
-        return str(Path(text).expanduser())
+        return str(with_home(Path(text)))
     if not _BUCKET.fullmatch(text):
         raise ValueError("must be a folder, or s3://bucket/prefix (az, abfss, gs) with nothing else in it")
     return text.rstrip("/")

@@ -25,8 +25,8 @@ from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, st
 from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
-from vetl.store.connection import PRIVATE, as_vetl_errors, literal, quoted
-from vetl.store.warehouse import writing
+from vetl.store.connection import PRIVATE, Connection, as_vetl_errors, literal, quoted
+from vetl.store.warehouse import working
 from vetl.store.writer_lock import recorded
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
@@ -79,7 +79,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
                 recorder.error = result.failures[0]
                 return SparkBuild(result, None)
         refuse_while_held(settings.warehouse)
-        with writing(settings.warehouse), recorded(settings.warehouse.path, "publication", "build --engine spark"):
+        with working(settings.warehouse, "publication", "build --engine spark"):
             published = publish_from(settings, work)
         shutil.rmtree(work)
     return SparkBuild(result, published)
@@ -111,7 +111,7 @@ def write_views(file: Path, tables: Path, manifest: Path) -> None:
             _write_mart(connection, mart, tables / f"{mart['schema']}.db" / mart["name"])
 
 
-def _write_mart(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
+def _write_mart(connection: Connection, mart: dict[str, Any], folder: Path) -> None:
     name = f"{mart['schema']}.{quoted(mart['name'])}"
     files = literal(f"{folder}/*.parquet")
     connection.execute(f"create view {name} as from read_parquet({files}, hive_partitioning = false)")

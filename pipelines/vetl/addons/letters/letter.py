@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Literal
 from urllib.parse import urlencode
 
-from vetl.core.noise import Counts, Outlier, distance, is_far, outliers
+from vetl.core.significance import Counts, Outlier, distance, is_far, outliers
 from vetl.core.text import day_words, some_of
 
 CALLS = "Inbound calls"

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from vetl.addons.letters import letter
-from vetl.core.noise import Outlier
+from vetl.core.significance import Outlier
 from vetl.figures.periods import series
 from vetl.publishing.statements import Read
 from vetl.store.connection import among

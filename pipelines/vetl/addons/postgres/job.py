@@ -21,11 +21,10 @@ from vetl.hooks import Problem, StatusPart
 from vetl.publishing.marts import Columns, marts_of, table_of
 from vetl.publishing.opened import opened
 from vetl.settings import Settings
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import Connection, literal, quoted
 from vetl.store.notes import read_note, write_note
 
 if TYPE_CHECKING:
-    import duckdb
     from adbc_driver_postgresql.dbapi import Cursor
 
 
@@ -141,7 +140,7 @@ def _reason(text: str, dsn: str) -> str:
     return line
 
 
-def _digests(file: "duckdb.DuckDBPyConnection") -> dict[str, str]:
+def _digests(file: "Connection") -> dict[str, str]:
     rows = file.execute(
         "select mart, md5(string_agg(concat_ws(' ', practice_id, day, rows, digest), ','"
         " order by practice_id, day))"
@@ -150,7 +149,7 @@ def _digests(file: "duckdb.DuckDBPyConnection") -> dict[str, str]:
     return dict(rows)
 
 
-def _replace(cursor: "Cursor", file: "duckdb.DuckDBPyConnection", name: str, columns: Columns) -> int:
+def _replace(cursor: "Cursor", file: "Connection", name: str, columns: Columns) -> int:
     """Replace the rows of a table, and its columns if they changed; return the number of rows."""
     # No text of Postgres may have the character 0.
     values = ", ".join(

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import date, datetime
 
-import duckdb
 import polars as pl
 
 from vetl.core.pages import Changes
-from vetl.store.context import Commit, registered_frames
+from vetl.store.commit import Commit, registered_frames
+from vetl.store.connection import Connection
 from vetl.store.instants import INSTANT
 from vetl.store.pseudonyms import GONE
 
@@ -103,7 +103,7 @@ class QuarantinedRow:
         return self.payload.startswith('"')
 
 
-def quarantined_rows(connection: duckdb.DuckDBPyConnection) -> list[QuarantinedRow]:
+def quarantined_rows(connection: Connection) -> list[QuarantinedRow]:
     """Return all unresolved rows, ordered by practice and list."""
     rows = connection.execute(
         "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen,"
@@ -113,7 +113,7 @@ def quarantined_rows(connection: duckdb.DuckDBPyConnection) -> list[QuarantinedR
     return [QuarantinedRow(*row) for row in rows]
 
 
-def acknowledge(connection: duckdb.DuckDBPyConnection, rows: Iterable[QuarantinedRow], reason: str) -> None:
+def acknowledge(connection: Connection, rows: Iterable[QuarantinedRow], reason: str) -> None:
     """Mark these rows as known: they stay in quarantine, and exit codes do not count them any more."""
     for row in rows:
         connection.execute(
@@ -123,7 +123,7 @@ def acknowledge(connection: duckdb.DuckDBPyConnection, rows: Iterable[Quarantine
         )
 
 
-def quarantined_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> dict[str, int]:
+def quarantined_counts(connection: Connection, endpoint_name: str) -> dict[str, int]:
     """Return by practice the number of rows of one list that are neither resolved nor acknowledged."""
     rows = connection.execute(
         "select practice_id, count(*) from control.quarantine"
@@ -189,7 +189,7 @@ def _without_people(commit: Commit, row: BadRow) -> BadRow:
     return replace(row, key=key or row.key, reason=mentions.replaced(row.reason), payload=GONE)
 
 
-def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
+def lists_with_rows(connection: Connection) -> set[tuple[str, str]]:
     """Return the lists that have unresolved rows, each with its practice."""
     rows = connection.execute(
         "select distinct practice_id, endpoint from control.quarantine where resolved_at is null"

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import duckdb
 
-from vetl.store.connection import attached, transaction
+from vetl.store.connection import Connection, transaction
 
 _ALWAYS = ("runs", "windows", "quarantine", "restatements")
 """The tables of `control` that each sync writes."""
@@ -21,9 +21,7 @@ _SPELT = frozenset({"ai_outbound_requests", "appointments", "clients", "phone_ca
 _PRACTICES = "(select md5(string_agg(practices::varchar, ';' order by id)) from control.practices)"
 
 
-def begin(
-    connection: duckdb.DuckDBPyConnection, fingerprint: str, *, full_refresh: bool
-) -> tuple[bool, frozenset[str] | None]:
+def begin(connection: Connection, fingerprint: str, *, full_refresh: bool) -> tuple[bool, frozenset[str] | None]:
     """Record that a build begins; return whether it is one in full, and the sources that changed since the last.
 
     A build in full makes all rows again: if that is requested, or if another text of the project or other
@@ -51,9 +49,9 @@ def _sources(changed: Collection[str]) -> frozenset[str]:
     return frozenset(control | {f"{schema}.{name}" for schema in ("partner", "history") for name in changed})
 
 
-def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: float) -> None:
+def finish(connection: Connection, fingerprint: str, *, is_full: bool) -> None:
     """Record that every model was built and passed its tests, and forget the changes that it took in."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection, transaction(connection):
+    with transaction(connection):
         connection.execute("delete from control.builds")
         connection.execute(
             "insert into control.builds by name select $fingerprint as fingerprint, $is_full as is_full,"
@@ -65,22 +63,20 @@ def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: fl
         connection.execute("delete from control.changes")
 
 
-def resume(path: Path, changed: Collection[str] | None, lock_wait_seconds: float) -> None:
+def resume(connection: Connection, changed: Collection[str] | None) -> None:
     """Count the build before as whole again: some models and tests ran without a failure, and nothing else did.
 
     `changed` are the sources that `begin` returned.
     """
     if changed is not None:
-        with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-            connection.execute("update control.builds set is_complete = true")
+        connection.execute("update control.builds set is_complete = true")
 
 
-def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
+def doubt(connection: Connection, fingerprint: str) -> None:
     """Make the next build one in full if some models are now made with another text or other variables."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-        of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
-        if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
-            connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])
+    of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
+    if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
+        connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])
 
 
 _NEWS = f"""

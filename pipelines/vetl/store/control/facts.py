@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-import duckdb
 import polars as pl
 
-from vetl.store.connection import transaction
+from vetl.store.connection import Connection, transaction
 
 DAYS = 420
 """So many days are counted: a year, and the weeks that say what was usual before it."""
@@ -109,13 +108,13 @@ class CountedMarts:
     certified: Mapping[tuple[str, str], date | None]
 
 
-def has_marts(connection: duckdb.DuckDBPyConnection) -> bool:
+def has_marts(connection: Connection) -> bool:
     """Return whether the marts were built."""
     found = "select count(*) from duckdb_tables() where schema_name = 'marts' and table_name = 'headlines'"
     return bool(connection.execute(found).fetchall()[0][0])
 
 
-def count_marts(connection: duckdb.DuckDBPyConnection, fewest_people: int) -> CountedMarts:
+def count_marts(connection: Connection, fewest_people: int) -> CountedMarts:
     """Count the marts by practice and day; a part of fewer people than this is not counted."""
     statement = f"with {_ROWS} {' union all by name '.join(_selects(max(fewest_people, _FEWEST)))}"
     rows = pl.from_arrow(connection.sql(statement).to_arrow_table())
@@ -165,13 +164,13 @@ def _selects(fewest: int) -> Sequence[str]:
     return [*by_hour, *shares, *counts, *parts]
 
 
-def read_headlines(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def read_headlines(connection: Connection) -> list[dict[str, Any]]:
     """Return the headlines that are kept."""
     rows = connection.execute(f"select {', '.join(COLUMNS)} from control.headlines").fetchall()
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
-def keep_headlines(connection: duckdb.DuckDBPyConnection, rows: Sequence[Mapping[str, Any]]) -> None:
+def keep_headlines(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replace the headlines by these, in the mart too, which a build before has made from the old ones."""
     with transaction(connection):
         connection.execute("delete from control.headlines")

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-import duckdb
 import phonenumbers
 import polars as pl
 
 from vetl.core.published_file import FAKE_NUMBER
-from vetl.store.context import registered_frames
+from vetl.store.commit import registered_frames
+from vetl.store.connection import Connection
 
 _LISTS = (("clients", "phone"), ("appointments", "client_phone"), ("ai_outbound_requests", "contact_number"))
 _CALLS = """
@@ -31,7 +31,7 @@ _ZEROS = re.compile(r"\d{0,3}0{7,}")
 """No subscriber, after the code of a country."""
 
 
-def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[str, str]) -> int:
+def note_phone_numbers(connection: Connection, regions: Mapping[str, str]) -> int:
     """Parse new spellings; return their number.
 
     `regions` holds the region of practices whose time zone does not imply it. Only calls of days that changed

@@ -15,14 +15,13 @@ from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import Any
 
-import duckdb
 import polars as pl
 
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.pages import Certificate
 from vetl.core.steps import Learnt, MoveCursor, Save
-from vetl.store.connection import literal, same, same_key
-from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.commit import Commit, frame_of, registered_frames
+from vetl.store.connection import Connection, literal, same, same_key
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.instants import INSTANT
 from vetl.store.tables import RawTable
@@ -34,7 +33,7 @@ _SALT = "call_key_salt"
 """The name of the call-key secret in `control.meta`."""
 
 
-def start_run(connection: duckdb.DuckDBPyConnection, run_id: str, started_at: datetime, command: str) -> None:
+def start_run(connection: Connection, run_id: str, started_at: datetime, command: str) -> None:
     """Record the start of a command that reads the source."""
     connection.execute(
         "insert into control.runs (run_id, command, started_at) values (?, ?, ?)", [run_id, command, started_at]
@@ -42,7 +41,7 @@ def start_run(connection: duckdb.DuckDBPyConnection, run_id: str, started_at: da
 
 
 def finish_run(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     run_id: str,
     source_clock: datetime | None,
     exit_code: int,
@@ -56,9 +55,7 @@ def finish_run(
     )
 
 
-def keep_attempts(
-    connection: duckdb.DuckDBPyConnection, run_id: str, results: Sequence[Mapping[str, Any]]
-) -> None:
+def keep_attempts(connection: Connection, run_id: str, results: Sequence[Mapping[str, Any]]) -> None:
     """Replace the last attempt of each list by the results of a run (`SyncResult.as_json`).
 
     A failed list keeps the `certified_through` and the `read_at` of its earlier attempt.
@@ -81,7 +78,7 @@ def keep_attempts(
 
 
 def keep_certificates(
-    connection: duckdb.DuckDBPyConnection, run_id: str, certificates: Sequence[tuple[List, Certificate]]
+    connection: Connection, run_id: str, certificates: Sequence[tuple[List, Certificate]]
 ) -> None:
     """Store one row of `control.windows` for each window that was read."""
     rows: list[list[object]] = []
@@ -98,22 +95,20 @@ def bound(value: datetime | date | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-def keep_cursors(
-    connection: duckdb.DuckDBPyConnection, run_id: str, moves: Sequence[tuple[List, MoveCursor]]
-) -> None:
+def keep_cursors(connection: Connection, run_id: str, moves: Sequence[tuple[List, MoveCursor]]) -> None:
     """Replace cursors by the last move of each list."""
     latest = {of: [json.dumps(dict(move.cursor)), run_id] for of, move in moves}
     _replace(connection, "control.cursors", ("practice_id", "endpoint"), latest)
 
 
-def keep_learnt(connection: duckdb.DuckDBPyConnection, run_id: str, learnt: Sequence[tuple[List, Learnt]]) -> None:
+def keep_learnt(connection: Connection, run_id: str, learnt: Sequence[tuple[List, Learnt]]) -> None:
     """Replace capabilities by the learnt ones."""
     latest = {(*of, item.name): [json.dumps(item.value), item.evidence, run_id] for of, item in learnt}
     _replace(connection, "control.capabilities", ("practice_id", "endpoint", "name"), latest)
 
 
 def _replace(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     table: str,
     key: Sequence[str],
     rows: Mapping[tuple[str, ...], Sequence[object]],
@@ -128,7 +123,7 @@ def _replace(
     _insert(connection, table, [[*of, *rest] for of, rest in rows.items()])
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
+def _insert(connection: Connection, table: str, rows: Sequence[Sequence[object]]) -> None:
     """Insert rows in one statement: a statement costs about 1 ms, each of its rows a quarter of that."""
     if rows:
         places = f"({', '.join('?' * len(rows[0]))})"
@@ -141,7 +136,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Se
 class Beginnings:
     """The committed cursors and capabilities of all lists, read once."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         cursors = connection.execute("select practice_id, endpoint, cursor from control.cursors").fetchall()
         self.cursors: dict[List, dict[str, Any]] = {
             (practice_id, endpoint): json.loads(cursor) for practice_id, endpoint, cursor in cursors
@@ -164,7 +159,7 @@ class Beginnings:
                     pass
 
 
-def salt(connection: duckdb.DuckDBPyConnection) -> str:
+def salt(connection: Connection) -> str:
     """Return the call-key secret of this file; make it before the first call."""
     known = connection.execute("select value from control.meta where name = ?", [_SALT]).fetchall()
     if known:
@@ -287,12 +282,12 @@ def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
         _note(commit.connection, commit.table, f"{commit.table.raw} where rowid in (from touched)")
 
 
-def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
+def note_practice(connection: Connection, practice_id: str, table: RawTable) -> None:
     """Note all days of a practice, after a change that shows in each of its rows."""
     _note(connection, table, f"{table.raw} where practice_id = {literal(practice_id)}")
 
 
-def note_undated(connection: duckdb.DuckDBPyConnection, table: str, practices: Iterable[tuple[str]]) -> None:
+def note_undated(connection: Connection, table: str, practices: Iterable[tuple[str]]) -> None:
     """Note rows of these practices in a table that the marts read as a whole."""
     connection.execute(
         "insert into control.changes select unnest($practices::varchar[]), $table, null::date except from"
@@ -301,7 +296,7 @@ def note_undated(connection: duckdb.DuckDBPyConnection, table: str, practices: I
     )
 
 
-def _note(connection: duckdb.DuckDBPyConnection, table: RawTable, rows: str) -> None:
+def _note(connection: Connection, table: RawTable, rows: str) -> None:
     day = next((sql for name, sql in _DAYS.items() if table.has(name)), "null::date")
     connection.execute(
         f"insert into control.changes select practice_id, $table, {day} from {rows} except from control.changes",

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from vetl.endpoints import RECEIVED
+from vetl.store.connection import Connection
 from vetl.store.control.strategy_questions import row_counts
 from vetl.store.notes import Attempt, LastWindow, ListStatus, write_snapshot
 from vetl.store.tables import RawTable
@@ -83,7 +82,7 @@ _LAST_RUN = (
 class Status:
     """The entries of all lists. A commit updates only changed lists, so its cost does not grow with them."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> None:
+    def __init__(self, connection: Connection, tables: Sequence[RawTable]) -> None:
         self._connection = connection
         self._tables = {table.endpoint.name: table for table in tables}
         self._counts: dict[List, tuple[int, int]] = {}

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-import duckdb
-
 from vetl.core import steps
 from vetl.core.endpoint import DateWindows, Endpoint, FullScan, NewestFirst, UpdatedWindows
+from vetl.store.connection import Connection
 from vetl.store.tables import RawTable
 
 _CALL_FIELDS = (
@@ -26,7 +25,7 @@ ListQuestion = tuple[str, Endpoint, steps.Question]
 
 
 def answers(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable], list_questions: Sequence[ListQuestion]
+    connection: Connection, tables: Mapping[str, RawTable], list_questions: Sequence[ListQuestion]
 ) -> list[Any]:
     """Return the answers in order; deleted rows do not count.
 
@@ -47,7 +46,7 @@ def answers(
 
 
 def row_counts(
-    connection: duckdb.DuckDBPyConnection, table: RawTable, practices: Sequence[str] | None
+    connection: Connection, table: RawTable, practices: Sequence[str] | None
 ) -> dict[str, tuple[int, int]]:
     """Return by practice the number of rows that the source has, and the number of them that are not final.
 
@@ -83,7 +82,7 @@ _HELD = (
 
 
 class _Answers:
-    def __init__(self, connection: duckdb.DuckDBPyConnection, practices: Sequence[str], table: RawTable) -> None:
+    def __init__(self, connection: Connection, practices: Sequence[str], table: RawTable) -> None:
         self._connection = connection
         self._practices = practices
         self._table = table

@@ -16,8 +16,8 @@ from vetl.core.endpoint import columns_of
 from vetl.core.pages import Row
 from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, NO_VALUE, YES_NO, Cell, unhumanise
 from vetl.partner.models import PhoneCall
+from vetl.store.commit import Commit
 from vetl.store.connection import literal
-from vetl.store.context import Commit
 from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.frames import EXTRA, Shape, Typed, typed, with_constant
 from vetl.store.instants import local_minutes

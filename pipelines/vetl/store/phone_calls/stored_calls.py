@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from vetl.store.commit import Commit, frame_of, registered_frames
 from vetl.store.connection import quoted
-from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import state
 from vetl.store.frames import EXTRA
 from vetl.store.merge import TARGET, update

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import duckdb
 import polars as pl
 
 from vetl.core.pages import Changes
+from vetl.store.connection import Connection
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.stream import ArrowStream
 from vetl.store.tables import RawTable
@@ -27,7 +27,7 @@ class Commit:
     `pseudonyms` are those of the file's forgotten people.
     """
 
-    connection: duckdb.DuckDBPyConnection
+    connection: Connection
     run_id: str
     table: RawTable
     zones: Mapping[str, str]
@@ -41,9 +41,7 @@ class Commit:
         return self.table.endpoint.name
 
 
-def frame_of(
-    connection: duckdb.DuckDBPyConnection, sql: str, *, params: Mapping[str, object] | None = None
-) -> pl.DataFrame:
+def frame_of(connection: Connection, sql: str, *, params: Mapping[str, object] | None = None) -> pl.DataFrame:
     """Return the rows of a query.
 
     The rows are passed as an Arrow stream: DuckDB's own `pl()` imports pyarrow and numpy, a quarter of the CPU of
@@ -53,7 +51,7 @@ def frame_of(
 
 
 @contextmanager
-def registered_frames(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
+def registered_frames(connection: Connection, **frames: pl.DataFrame) -> Generator[None]:
     """Make frames visible to SQL under these names."""
     for name, frame in frames.items():
         connection.register(name, ArrowStream(frame))

@@ -53,14 +53,14 @@ def count_interval(count: float, other: float) -> Interval:
     return count - other - half, count - other + half
 
 
-def is_more_than_noise(interval: Interval) -> bool:
+def is_significant(interval: Interval) -> bool:
     """Return whether zero is outside of the interval of a difference."""
     return interval[0] > 0 or interval[1] < 0
 
 
 def is_far(counts: Counts, other: Counts) -> bool:
     """Return whether two shares differ by more than chance at the strict quantile; not without cases."""
-    return bool(counts[1] and other[1]) and is_more_than_noise(difference_interval(*counts, *other, STRICT))
+    return bool(counts[1] and other[1]) and is_significant(difference_interval(*counts, *other, STRICT))
 
 
 def distance(counts: Counts, other: Counts) -> float:

@@ -2,7 +2,7 @@
 
 import pytest
 from hypothesis import given, strategies as st
-from vetl.core.noise import count_interval, difference_interval, is_more_than_noise, outliers, share_interval
+from vetl.core.significance import count_interval, difference_interval, is_significant, outliers, share_interval
 
 COUNTS = st.integers(0, 10_000).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole)))
 
@@ -24,7 +24,7 @@ def test_a_difference_is_in_its_interval_and_turns_with_its_sides(
     if one[1] and other[1]:
         assert low - 1e-9 <= one[0] / one[1] - other[0] / other[1] <= high + 1e-9
     else:
-        assert not is_more_than_noise((low, high))
+        assert not is_significant((low, high))
 
 
 @given(COUNTS)
@@ -36,10 +36,10 @@ def test_a_share_is_in_its_interval(cases: tuple[int, int]) -> None:
         assert low - 1e-9 <= cases[0] / cases[1] <= high + 1e-9
 
 
-def test_a_small_difference_of_counts_is_noise() -> None:
-    assert not is_more_than_noise(count_interval(104, 100))
-    assert is_more_than_noise(count_interval(160, 100))
-    assert not is_more_than_noise(count_interval(0, 0))
+def test_a_small_difference_of_counts_is_not_significant() -> None:
+    assert not is_significant(count_interval(104, 100))
+    assert is_significant(count_interval(160, 100))
+    assert not is_significant(count_interval(0, 0))
 
 
 def test_beside_one_practice_that_is_far_the_others_do_not_stand_out() -> None:
@@ -56,4 +56,4 @@ def test_each_outlier_differs_from_those_that_are_left(members: dict[str, tuple[
         left -= {one.name}
         assert one.among == left
         assert one.others == tuple(sum(members[name][place] for name in left) for place in (0, 1))
-        assert is_more_than_noise(difference_interval(*one.counts, *one.others))
+        assert is_significant(difference_interval(*one.counts, *one.others))

@@ -1,17 +1,66 @@
-"""Keep earlier published files beside the current one: `analytics.20260116T120000000000Z.duckdb`.
+"""Replace a file that vetl publishes, in one rename; keep earlier ones: `analytics.20260116T120000000000Z.duckdb`.
 
-Mark the files that vetl publishes: only a file with this mark is replaced or removed.
+The files that vetl publishes have a mark: only a file with this mark is replaced or removed.
 """
 
 import os
-from contextlib import closing, suppress
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
-from vetl.core.errors import WarehouseError
-from vetl.store.connection import busy_in, literal
+from vetl.core.errors import WarehouseError, cannot_write
+from vetl.store.connection import Connection, as_warehouse_error, busy_in, literal
+from vetl.store.drafts import draft_for, give_access, remove_leftovers
+from vetl.store.sqlite_file import sync_to_disk
+
+
+@contextmanager
+def replaced(
+    file: Path, *schemas: str, first: int, most: int = 0o777, keep: int = 0, failed: str = "cannot be written"
+) -> Generator[Path]:
+    """Yield the path of a draft, and put the draft in the place of a published file, if there is one at the end.
+
+    `first` is the mode of a new file; another one keeps its group and at `most` this mode. With `keep` the last
+    files stay, with the new one. On failure the old file stays, and the draft is removed.
+
+    Raise `WarehouseError` if vetl did not publish the file that is there (`refuse_foreign`), or DuckDB or the disk
+    fails; the message says what `failed`.
+    """
+    try:
+        refuse_foreign(file, *schemas)
+        with draft_for(file) as draft:
+            yield draft
+            if not draft.exists():
+                return
+            give_access(draft, file, first=first, most=most)
+            sync_to_disk(draft)
+            keep_before(file, keep)
+            draft.replace(file)
+            if keep:
+                remove_kept(file, keep)
+            sync_to_disk(file.parent)
+    except OSError as error:
+        raise WarehouseError(cannot_write(file, error)) from None
+    except duckdb.Error as error:
+        raise as_warehouse_error(error, file, failed) from None
+
+
+def remove(file: Path, *schemas: str) -> bool:
+    """Remove a file if vetl published it, and return whether it did."""
+    try:
+        remove_leftovers(file)
+        if file.exists():
+            refuse_foreign(file, *schemas)
+            file.unlink()
+            return True
+    except WarehouseError:
+        pass  # it is not vetl's
+    except OSError as error:
+        raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
+    return False
 
 
 def kept(published: Path) -> list[Path]:
@@ -59,7 +108,7 @@ _STORAGE_VERSION = "v1.0.0"
 """The storage version that BI tools with an older DuckDB can open."""
 
 
-def attach_target(connection: duckdb.DuckDBPyConnection, draft: Path, *schemas: str) -> None:
+def attach_target(connection: Connection, draft: Path, *schemas: str) -> None:
     """Attach a new file as `target`, with these schemas, marked as one that vetl may replace."""
     connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
     for schema in schemas:
