@@ -80,13 +80,13 @@ def test_a_key_is_one_fact_and_ranks_count_the_present_ones(mornings: list[list[
 
 def test_a_line_says_practice_time_and_both_levels() -> None:
     assert words_of(SHIFT, "Harbor") == (
-        "Harbor: since 2 March 2026 60 % of calls in opening hours are answered; usual are 85 %"
+        "Harbor: since 2 March 2026 60% of calls in opening hours are answered; usual are 85%"
     )
     assert words_of(HOURS, "Harbor") == (
         "Harbor: on 2 March 2026 from 8:00 to 12:00 16 of 17 calls were unanswered; usual are 3"
     )
     assert words_of(replace(SHIFT, shape="weekday", weekday=0), "Harbor") == (
-        "Harbor: on Mondays 60 % of calls in opening hours are answered; on other days 85 % (since 2 March 2026)"
+        "Harbor: on Mondays 60% of calls in opening hours are answered; on other days 85% (since 2 March 2026)"
     )
     assert made_of(HOURS) == "1 of 17 calls"
 

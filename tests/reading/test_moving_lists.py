@@ -158,6 +158,16 @@ def test_no_certificate_is_false_and_the_requests_are_bounded(
     assert source.requests < 600 + 40 * rows
 
 
+@pytest.mark.parametrize("second", range(20, 32))
+def test_tasks_that_come_between_a_list_and_its_totals_leave_no_doubt(second: int) -> None:
+    """The first one looks like a task that the server hides, which the next one seems to confirm."""
+    source, store = told(STAFF_TASKS, Random(1), Manners(largest_page=10), 47), ModelStore()
+    add = partial(source.add, status="pending")
+    before_requests(source, {10: [add], second: [add]})
+
+    assert sync(STAFF_TASKS, source, store).certified
+
+
 BILLIARD = f"total of {10**15}"
 
 

@@ -48,6 +48,14 @@ def test_a_number_of_the_csv_may_be_written_otherwise(filled: Filled, shown: str
     assert filled.rows("select id, phone_number from raw.phone_calls order by id")[0] == ("x", shown)
 
 
+def test_equal_calls_have_their_ids_although_the_csv_writes_their_number_otherwise(filled: Filled) -> None:
+    filled.replace_days(call_line(phone_number="5550000050"), call_line(phone_number="5550000050"))
+
+    filled.attach(call_record("x", phone_number="+15550000050"), call_record("y", phone_number="+15550000050"))
+
+    assert filled.rows("select id from raw.phone_calls order by id") == [("x",), ("y",)]
+
+
 def test_no_guess_is_made_between_two_candidates(filled: Filled) -> None:
     filled.replace_days(call_line(summary="one"), call_line(summary="two"))
 

@@ -135,9 +135,8 @@ def _draw_explanation(view: View, found: Explanation) -> None:
     if not counts.dtype.is_numeric() or (counts == 1).all():
         hidden.add("counts")  # each row counts once, or stands for a person by a key
     # As plain text: code in a caption is too faint to read.
-    st.caption(
-        plain(f"{words.number(len(table))} rows of marts.{found.metric.mart}, of each count at most {MOST}.")
-    )
+    rows, most = words.number(len(table)), words.number(MOST)
+    st.caption(plain(f"{rows} rows of marts.{found.metric.mart}; at most {most} of each count are shown."))
     draw_list(table.drop(hidden), "The rows that are counted", "rows-behind-a-figure")
     for item in found.certificates:
         through = (

@@ -162,7 +162,7 @@ def _amount(value: float, *, is_share: bool) -> str:
     if not is_share:
         return f"{value:.0f}" if value >= 10 else f"{value:.1f}"  # noqa: PLR2004
     percent = 100 * value
-    return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"  # noqa: PLR2004
+    return f"{percent:.0f}%" if percent >= 10 or percent == 0 else f"{percent:.1f}%"  # noqa: PLR2004
 
 
 Key = tuple[str, str | None]

@@ -228,9 +228,17 @@ def compare_totals(reading: Reading, conventions: QueryConventions, statuses: Se
 
 
 def complete(
-    reading: Reading, conventions: QueryConventions, statuses: Sequence[str], whole: WholeList
+    reading: Reading,
+    conventions: QueryConventions,
+    statuses: Sequence[str],
+    whole: WholeList,
+    *,
+    again: bool = False,
 ) -> Plan[WholeList]:
-    """Return the read of a whole list, or a read by each status if the list hides rows; mark vanished rows."""
+    """Return the read of a whole list, or a read by each status if the list hides rows; mark vanished rows.
+
+    If the totals of a list that seems to hide rows do not match these, it is read once more (`again`).
+    """
     yield Flush()
     if not whole.certified or conventions.status is Result.IGNORED:
         yield from mark_missing(whole, lambda: read_whole_list(conventions))
@@ -253,6 +261,9 @@ def complete(
         return whole
     yield from mark_missing(by_status, lambda: read_by_status(conventions, statuses))
     counts = yield from counts_agree(conventions, statuses)
+    if by_status.certified and not counts.agree and not again:  # rows may have come meanwhile
+        whole = yield from read_whole_list(conventions)
+        return (yield from complete(reading, conventions, statuses, whole, again=True))
     if by_status.certified and not counts.agree:
         reason = "the totals by status do not match the rows of each status"
         by_status = replace(by_status, certified=False, reason=reason)

@@ -284,7 +284,7 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
     The matches in order: equal rows that have this id already; equal rows, with records whose id is new first for
     calls without an id; the id alone, for a call that changed between the two reads; minute, direction and the
-    last digits of the phone number, if these are unique on both sides. The contract does not show how the CSV
+    last digits of the phone number, if all such calls of a side are equal. The contract does not show how the CSV
     writes a number.
     """
     settled = pair(stored.with_columns(id="_stored_id"), records, ["id", *SAME_ROW])
@@ -299,11 +299,11 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         equal.right.drop(name for name in SAME_ROW if name not in ID),
         ID,
     )
-    left = equal.left.join(by_id.pairs, on=TARGET, how="anti").drop("_row_hash")
-    right = equal.right.join(by_id.pairs, on=ID, how="anti").drop("_row_hash")
-    left, right = left.with_columns(_END_OF_NUMBER), right.with_columns(_END_OF_NUMBER).drop("phone_number")
-    is_only_one = pl.len().over(_LIKELY_SAME) == 1
-    likely = pair(left.filter(is_only_one), right.filter(is_only_one), _LIKELY_SAME)
+    left = equal.left.join(by_id.pairs, on=TARGET, how="anti").with_columns(_END_OF_NUMBER)
+    right = equal.right.join(by_id.pairs, on=ID, how="anti").with_columns(_END_OF_NUMBER).drop("phone_number")
+    are_equal = pl.col("_row_hash").n_unique().over(_LIKELY_SAME) == 1
+    left, right = (side.filter(are_equal).drop("_row_hash") for side in (left, right))
+    likely = pair(left, right, _LIKELY_SAME)
     return pl.concat([settled.pairs, equal.pairs, by_id.pairs, likely.pairs], how="diagonal")
 
 
