@@ -10,11 +10,8 @@ from typing import Any
 import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
-from support.dashboard_pages import Ask, Copied, Open
+from support.dashboard_pages import Ask, Copied, Open, page_of_dashboard
 from support.published import published_once, published_stale_once
-
-APP = Path(__file__).parents[2] / "dashboards" / "app.py"
 
 
 @pytest.fixture(scope="session")
@@ -41,11 +38,9 @@ def opened(published: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(file or published))
         # Streamlit puts the dashboard there, and processes that later tests fork would run it.
         monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
-        test = AppTest.from_file(APP, default_timeout=60)
+        test = page_of_dashboard(path)
         test.context["locale"] = locale
         test.query_params.update(address)
-        # The client switches to pages that are files; those of the dashboard are functions.
-        test._page_hash = calc_hash(path)  # pyright: ignore[reportPrivateUsage]
         return test.run()
 
     return open_page

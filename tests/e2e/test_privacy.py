@@ -12,8 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 import vetl_sandbox
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
+from support.dashboard_pages import page_of_dashboard
 from support.lying_proxy import lying
 from support.sandbox_settings import at, changed, settings_for
 from support.warehouse_with_rows import ask
@@ -27,7 +26,6 @@ from vetl.publishing.marts import table_of
 from vetl.settings import Settings
 
 DAYS = 12
-DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
 PAGES = ("", "call-back", "phones", "online-booking", "outreach", "tasks", "health")
 SHORTEST = 6
 """Characters that no other byte can be mistaken for."""
@@ -202,9 +200,7 @@ def test_no_page_of_the_dashboard_holds_one(outcome: Outcome, monkeypatch: pytes
     monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(outcome.settings.warehouse.published))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # as in tests/dashboard
     for path in PAGES:
-        page = AppTest.from_file(DASHBOARD, default_timeout=60)
-        page._page_hash = calc_hash(path)  # pyright: ignore[reportPrivateUsage] - as in tests/dashboard
-        page.run()
+        page = page_of_dashboard(path).run()
 
         assert not page.exception
         frames = [table.value.to_csv() for table in page.dataframe]

@@ -2,14 +2,28 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
 Copied = Callable[..., Path]
+
+# Streamlit would search all installed packages for components again for each page: half the time of these tests.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+
+
+def page_of_dashboard(path: str) -> AppTest:
+    """Return a page before its first run."""
+    page = AppTest.from_file(Path(__file__).parents[2] / "dashboards" / "app.py", default_timeout=60)
+    # The client switches to pages that are files; those of the dashboard are functions.
+    page._page_hash = calc_hash(path)  # pyright: ignore[reportPrivateUsage]
+    return page
 
 
 def shown(text: str) -> str:

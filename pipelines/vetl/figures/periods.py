@@ -13,7 +13,7 @@ from typing import Literal
 
 from vetl.figures.ask import MetricQuestion, answered
 from vetl.figures.catalogue import Metric, metrics_of
-from vetl.publishing.statements import Read, columns_of, reading
+from vetl.publishing.statements import Read, columns_of
 from vetl.store.connection import among
 
 Step = Literal["day", "week"]
@@ -45,11 +45,12 @@ class Series:
         return self.by == "day" and (practice, self.practices[practice][at].start) in self.holidays
 
 
-def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practices: Sequence[str] = ()) -> Series:
-    """Return the values of a metric by practice and closed period; no `practices` are all."""
-    with reading(file) as read:  # once: with another file in between, a closed week would have no rows yet
-        answer = answered(read, metrics_of(read, file), MetricQuestion(metric, ("practice", by), where))
-        closed, holidays = _closed(read, answer.metric, by), _holidays(read)
+def series(
+    read: Read, file: Path, metric: str, by: Step, where: Sequence[str] = (), practices: Sequence[str] = ()
+) -> Series:
+    """Return the values of a metric by practice and closed period, from the open file; no `practices` are all."""
+    answer = answered(read, metrics_of(read, file), MetricQuestion(metric, ("practice", by), where))
+    closed, holidays = _closed(read, answer.metric, by), _holidays(read)
     values = {row[:2]: row for row in answer.rows}
     is_rate = answer.metric.aggregation == "ratio"
     is_count = answer.metric.aggregation in _COUNTS

@@ -29,7 +29,7 @@ from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
-from vetl.publishing.statements import Rows, query
+from vetl.publishing.statements import Rows, reading
 from vetl.settings import Settings
 from vetl.store.connection import literal
 from vetl.store.phone_calls.csv_frames import parse_calls
@@ -87,12 +87,11 @@ def read_act_data(
     settings: Settings, names: Sequence[str] | None, entries: Sequence[LedgerEntry], now: datetime
 ) -> ActData:
     """Read the data about these practices, or about all. `now` is this machine's clock."""
-    practices = chosen_practices(settings.practices, names)
-    file, among = settings.warehouse.path, _texts(item.id for item in practices)
-    clock, finished, as_of = _rows(file, _CLOCK, among)[0]
+    practices, file = chosen_practices(settings.practices, names), settings.warehouse.path
+    [(clock, finished, as_of)], attempts, tasks, booked, asked = _answers(file, practices, entries)
     if clock is None or as_of is None:
         raise WarehouseError(f"{file}: nothing was built yet; run `vetl run` first")
-    lists = [_Attempt(*row) for row in _rows(file, _CERTIFICATES, among)]
+    lists = [_Attempt(*row) for row in attempts]
     unfit = {
         item.id: reason
         for item in practices
@@ -109,10 +108,10 @@ def read_act_data(
         unfit=unfit,
         task_codes=frozenset(
             (practice_id, code)
-            for practice_id, description, title in _rows(file, _CODES, among)
+            for practice_id, description, title in tasks
             for code in codes_in(description, title)
         ),
-        booked=_booked(file, among, entries),
+        booked=frozenset((practice_id, contact) for practice_id, contact in booked),
         made_today=made_today(entries, _zones(settings.practices), on_platform),
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
@@ -120,7 +119,7 @@ def read_act_data(
             if item.endpoint in LISTS
         ],
     )
-    requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, among)]
+    requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in asked]
     return ActData(requests, facts, on_platform)
 
 
@@ -176,16 +175,14 @@ def _request(row: tuple[Any, ...], practice: str, rules: ZoneInfo) -> BookingReq
     )
 
 
-def _booked(file: Path, names: str, entries: Sequence[LedgerEntry]) -> frozenset[tuple[str, str]]:
-    """Return the contacts of acts that were asked for whose episode is booked by now."""
+def _answers(file: Path, practices: Sequence[Practice], entries: Sequence[LedgerEntry]) -> list[Rows]:
+    """Return the rows of each statement; of contacts those of acts that were asked for."""
     contacts = _texts({item for entry in entries if entry.state not in UNASKED for item in entry.act.contacts})
-    rows = _rows(file, _BOOKED, names, contacts) if contacts else []
-    return frozenset((practice_id, contact) for practice_id, contact in rows)
-
-
-def _rows(file: Path, sql: str, practices: str, contacts: str = "") -> Rows:
+    values = {"practices": _texts(item.id for item in practices), "contacts": contacts or "null"}
     try:
-        return query(file, sql.format(practices=practices, contacts=contacts)).rows
+        with reading(file) as read:
+            statements = (_CLOCK, _CERTIFICATES, _CODES, _BOOKED, _REQUESTS)
+            return [read(sql.format_map(values)).rows for sql in statements]
     except WrongUse as error:
         raise WarehouseError(f"{file}: acting needs the marts; run `vetl run` first ({error})") from None
 

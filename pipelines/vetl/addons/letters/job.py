@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
-from vetl.addons.letters.letter_data import compose, read_letter_data
+from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
 from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, summary
 from vetl.addons.letters.settings import Reader, ReportSettings, file_name
 from vetl.addons.watch.job import is_configured
@@ -20,6 +20,7 @@ from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
 from vetl.hooks import AddonFiles
 from vetl.notices import post_text, send_mail, written
+from vetl.publishing.statements import reading
 from vetl.settings import Settings
 from vetl.settings.core_sections import AlertSettings
 from vetl.store.drafts import draft_for
@@ -92,11 +93,17 @@ def letters(
     for name in readers:
         if name not in known:
             raise WrongUse(f"--to {name}: there is no such reader; known are {', '.join(known)}")
-    data, link = read_letter_data(settings.warehouse.published), ReportSettings.of(settings).link
-    for reader in (known[name] for name in readers or known):
-        practices = [key for key in practices_of(reader, data.groups) if is_configured(settings.practices, key)]
-        out = partial(_out, WatchSettings.of(settings).ledger, practices)
-        yield reader, compose(data, reader.name, practices, link=link, out=out) if practices else None
+    with reading(settings.warehouse.published) as read:
+        data = read_letter_data(read, settings.warehouse.published)
+        composed = [(known[name], _letter(settings, data, known[name])) for name in readers or known]
+    yield from composed
+
+
+def _letter(settings: Settings, data: LetterData, reader: Reader) -> Letter | None:
+    practices = [key for key in practices_of(reader, data.groups) if is_configured(settings.practices, key)]
+    out = partial(_out, WatchSettings.of(settings).ledger, practices)
+    link = ReportSettings.of(settings).link
+    return compose(data, reader.name, practices, link=link, out=out) if practices else None
 
 
 def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from vetl.addons.letters import letter
 from vetl.core.significance import Outlier
 from vetl.figures.periods import series
-from vetl.publishing.statements import query
+from vetl.publishing.statements import Read
 from vetl.store.connection import among
 
 _MOST = 3
@@ -42,38 +42,38 @@ where reason is null or reason not in ('declined', 'resolved') group by practice
 
 @dataclass(frozen=True, slots=True)
 class LetterData:
-    """The published file of one moment: names and groups of practices, and the counts of each figure.
+    """The published file, open: names and groups of practices, and the counts of each figure.
 
     `calls` are the inbound calls by practice and closed week.
     """
 
-    file: Path
+    read: Read
     names: Mapping[str, str]
     groups: Mapping[str, str | None]
     weeks: Mapping[str, letter.Weeks]
     calls: Mapping[str, letter.CallWeeks]
 
 
-def read_letter_data(file: Path) -> LetterData:
+def read_letter_data(read: Read, file: Path) -> LetterData:
     """Read the counts of all practices by closed week."""
-    rows = query(file, "select practice_id, name, group_name from marts.practices order by name, practice_id").rows
+    rows = read("select practice_id, name, group_name from marts.practices order by name, practice_id").rows
     return LetterData(
-        file,
+        read,
         {key: name for key, name, _ in rows},
         {key: group for key, _, group in rows},
-        {measure.key: _weeks(file, measure) for measure in letter.SHARES},
-        _calls(file),
+        {measure.key: _weeks(read, file, measure) for measure in letter.SHARES},
+        _calls(read, file),
     )
 
 
-def _calls(file: Path) -> dict[str, letter.CallWeeks]:
-    practices = series(file, "calls", "week", ("direction=inbound",)).practices
+def _calls(read: Read, file: Path) -> dict[str, letter.CallWeeks]:
+    practices = series(read, file, "calls", "week", ("direction=inbound",)).practices
     return {key: {one.start: int(one.value or 0) for one in values} for key, values in practices.items()}
 
 
-def _weeks(file: Path, measure: letter.ShareOf) -> letter.Weeks:
-    some = series(file, measure.some, "week", measure.where).practices
-    whole = series(file, measure.whole, "week", measure.where).practices
+def _weeks(read: Read, file: Path, measure: letter.ShareOf) -> letter.Weeks:
+    some = series(read, file, measure.some, "week", measure.where).practices
+    whole = series(read, file, measure.whole, "week", measure.where).practices
     found: dict[str, dict[date, letter.Counts]] = {}
     for practice, values in whole.items():
         parts = {value.start: int(value.value or 0) for value in some.get(practice, ())}
@@ -122,7 +122,7 @@ def compose(
 def _headlines(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     """Return what is unusual now, the costliest first."""
     news = f"select words from marts.headlines where rank is not null and {among('practice_id', practices)}"
-    return tuple(f"{words}." for (words,) in query(data.file, f"{news} order by rank limit 5").rows)
+    return tuple(f"{words}." for (words,) in data.read(f"{news} order by rank limit 5").rows)
 
 
 def _rows(
@@ -156,19 +156,19 @@ def _outlier(data: LetterData, measure: letter.ShareOf, one: Outlier) -> str:
 def _ahead(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     """Return sentences about the visits and the calls of the next seven days, by each practice's own clock."""
     ours = among("practice_id", practices)
-    ((visits,),), ((calls,),) = (query(data.file, f"{of} and {ours}").rows for of in _AHEAD)
+    ((visits,),), ((calls,),) = (data.read(f"{of} and {ours}").rows for of in _AHEAD)
     lines = (f"{visits:,} visits are booked for the next seven days.",)
     return lines if calls is None else (*lines, f"About {calls:,.0f} inbound calls are to be expected in them.")
 
 
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    people = dict(query(data.file, _WAITING).rows)
+    people = dict(data.read(_WAITING).rows)
     return tuple((data.names[key], people[key]) for key in practices if people.get(key))
 
 
 def _done(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     """Return sentences about the tasks and messages of `vetl act`; none if it never acted."""
-    [(every, unknown, made)] = query(data.file, f"{_DONE} and {among('practice_id', practices)}").rows
+    [(every, unknown, made)] = data.read(f"{_DONE} and {among('practice_id', practices)}").rows
     lines = (f"{made:,} staff tasks or messages were made in the last seven days, {every:,} in all.",)
     doubt = f"Of {unknown:,} requests it is not known whether they made one."
     return (*lines, doubt)[: 1 + bool(unknown)] if every else ()
@@ -187,7 +187,7 @@ def _uncertain(
 def _unproven(data: LetterData, practices: Sequence[str]) -> list[str]:
     lines: list[str] = []
     names = {data.names[key] for key in practices}
-    for name, unproven, quarantined in query(data.file, _PROOF).rows:
+    for name, unproven, quarantined in data.read(_PROOF).rows:
         if name in names and unproven:
             lines.append(f"{name}: {unproven} of its lists are not proven whole.")
         if name in names and quarantined:

@@ -17,7 +17,7 @@ from vetl.core.text import some_of
 from vetl.figures.periods import Series, series
 from vetl.hooks import AddonFiles, StatusPart
 from vetl.notices import post_text, send_mail, written
-from vetl.publishing.statements import query
+from vetl.publishing.statements import Read, query, reading
 from vetl.settings import Settings
 from vetl.settings.core_sections import AlertSettings
 
@@ -42,8 +42,9 @@ def judge(settings: Settings) -> list[Watched]:
     add up.
     """
     published, thresholds = settings.warehouse.published, WatchSettings.of(settings).thresholds
-    found = [(threshold, _series(published, threshold)) for threshold in thresholds]
-    names = dict(query(published, "select practice_id, name from marts.practices").rows)
+    with reading(published) as read:
+        found = [(threshold, _series(read, published, threshold)) for threshold in thresholds]
+        names = dict(read("select practice_id, name from marts.practices").rows)
     every = [one for threshold, values in found for one in watched(threshold, values, names)]
     return [one for one in every if is_configured(settings.practices, one.practice_id)]
 
@@ -53,9 +54,9 @@ def is_configured(practices: Sequence[Practice], practice_id: str) -> bool:
     return not practices or practice_id in {practice.id for practice in practices}
 
 
-def _series(file: Path, threshold: Threshold) -> Series:
+def _series(read: Read, file: Path, threshold: Threshold) -> Series:
     try:
-        return series(file, threshold.measure, threshold.by, threshold.where, threshold.practices)
+        return series(read, file, threshold.measure, threshold.by, threshold.where, threshold.practices)
     except VetlError as error:
         error.add_note(f" (of the threshold: {threshold.rule})")
         raise
