@@ -311,10 +311,12 @@ def test_ranges_that_a_gateway_does_not_wait_for_are_shortened(endpoint: Endpoin
 
 
 @LISTS
+@pytest.mark.parametrize("largest_page", [25, 1000])
 def test_a_row_on_which_the_platform_fails_leaves_out_half_a_day(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, largest_page: int
 ) -> None:
-    source, store, since = filled_for_months(Manners(largest_page=25))
+    """If it is on the first page of the list, not even the names of the parameters can be proven."""
+    source, store, since = filled_for_months(Manners(largest_page=largest_page))
     for _ in range(3):
         source.add(status="completed")
     broken, page = sorted(source.rows)[180], source.page

@@ -9,7 +9,7 @@ cursors). All that is learnt about a server comes from `vetl.discovery`.
 from dataclasses import replace
 
 from vetl.core.endpoint import ByReference, DateWindows, FullScan, Kind, NewestFirst, Received, UpdatedWindows
-from vetl.core.errors import RequestRefused, TooSlow, WrongUse
+from vetl.core.errors import Failing, RequestRefused, TooSlow, WrongUse
 from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
 from vetl.core.steps import Flush, Learnt, Plan
 from vetl.discovery import identity
@@ -62,9 +62,15 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
 
     If the list is refused, too slow, or cannot be certified although its parameters were known from earlier syncs,
     they are examined again, and if the result differs, the list is read again: the server may have changed, or
-    accept no end in the future, which no early end shows.
+    accept no end in the future, which no early end shows. If the platform fails on the first look, perhaps on one
+    row, the rows that can be read without proven parameters are stored and not certified.
     """
-    discovered = yield from discover(reading)
+    try:
+        discovered = yield from discover(reading)
+    except Failing:
+        if reading.cursor or not reading.endpoint.strategy.has_range:
+            raise
+        return (yield from _running(reading, Capabilities.of(reading.capabilities, reading.names)))
     capabilities, pages = discovered.capabilities, discovered.pages
     ids = yield from identity.look_first(reading, capabilities, discovered.ids)
     if ids.verdict == "changing":
