@@ -10,7 +10,7 @@ from support.lists import PAGED
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
 from vetl.core.endpoint import DateWindows
-from vetl.reading.call_days import PROVEN
+from vetl.reading.crowded_day import PROVEN
 from vetl.store import warehouse
 
 
