@@ -75,6 +75,7 @@ def test_vetl_help_has_a_line_for_each_command_and_shows_the_help_of_one(
         (["query", "select 1", "--format", "xml"], "'--format'"),
         (["quarantine"], "quarantine: which command? `vetl quarantine --help` lists the commands"),
         (["demo", "--days", "0"], "'--days'"),
+        (["--config", "~nobody-here/vetl.toml", "status"], "must not begin with ~ and the name of no account"),
         (["sandbox", "serve", "--faults", "nope"], "faults must be one of"),
     ],
 )

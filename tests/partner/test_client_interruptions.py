@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.scripted_server import (
+    PRACTICE,
     HeldTime,
     ReceivedRequest,
     Reply,
@@ -229,6 +230,16 @@ def test_a_server_that_does_not_answer_in_time_is_asked_again(stage: Stage) -> N
     stage.server.answers(Reply(hang=True))
     with pytest.raises(TooSlow):
         stage.play(one, Limits(timeout_seconds=0.05), RetryPolicy(attempts=1))
+
+
+def test_an_answer_that_is_too_slow_is_hardly_asked_for_again_if_less_can_be_asked_for(stage: Stage) -> None:
+    """Behind a gateway each attempt may wait for a minute."""
+    stage.server.answers(reply_error(504))
+
+    with pytest.raises(TooSlow):
+        stage.play(lambda client: client.page(PRACTICE, "booking_sessions", {}, divisible=True))
+
+    assert len(stage.server.asked) == 2
 
 
 def test_an_answer_that_is_too_large_is_not_requested_again(stage: Stage) -> None:

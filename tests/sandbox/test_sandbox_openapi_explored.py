@@ -28,7 +28,14 @@ CHECKS = [
     checks.missing_required_header,
     checks.allow_header_conformance,
 ]
-TAGS = [tag["name"] for tag in describe(Switches())["tags"] if tag["name"] != "Sign-in"]
+TAGS = sorted(
+    {
+        operation["tags"][0]
+        for methods in describe(Switches())["paths"].values()
+        for name, operation in methods.items()
+        if name != "parameters" and any("links" in answer for answer in operation["responses"].values())
+    }
+)
 """Groups of operations that lead to one another."""
 
 

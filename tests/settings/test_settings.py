@@ -136,6 +136,8 @@ def test_a_secret_may_be_in_a_file_that_its_variable_names(monkeypatch: pytest.M
     assert complaint() == (
         "environment variable VETL_PARTNER__PASSWORD_FILE: the file cannot be read: No such file or directory"
     )
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD_FILE", "~nobody-here/secret")
+    assert complaint().endswith("its path must not begin with ~ and the name of no account")
     monkeypatch.setenv("VETL_PARTNER__USER_FILE", "secret")
     monkeypatch.delenv("VETL_PARTNER__PASSWORD_FILE")
     assert "unknown key partner.user_file" in complaint()

@@ -100,9 +100,7 @@ def test_a_minute_that_does_not_exist_makes_the_time_zone_doubtful(filled: Fille
 
     changes = filled.replace_days(call_line(f"{day} 02:30"), first=day, last=day)
 
-    assert changes.drift == (
-        "phone_calls: a call's local minute does not exist in America/New_York: is the time zone right?",
-    )
+    assert changes.drift == ("a call's local minute does not exist in America/New_York: is the time zone right?",)
 
 
 def test_a_bad_row_waits_until_its_day_is_read_well(filled: Filled) -> None:

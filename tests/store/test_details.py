@@ -112,7 +112,7 @@ def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Fill
     )
 
     (warning,) = changes.drift
-    assert warning.startswith("phone_calls: most calls of the JSON list have no counterpart")
+    assert warning.startswith("most calls of the JSON list have no counterpart")
     assert warning.endswith("in America/New_York: is the time zone right?")
 
 
@@ -207,8 +207,8 @@ def extras(filled: Filled) -> list[Any]:
 
 
 def test_undeclared_fields_of_both_lists_are_kept_if_a_day_is_read_again(filled: Filled) -> None:
-    assert replace(filled, call_line(), Agent="A").drift == ("phone_calls: new field Agent",)
-    assert filled.attach(call_record("x", recording="r")).drift == ("phone_calls: new field recording",)
+    assert replace(filled, call_line(), Agent="A").drift == ("new field Agent",)
+    assert filled.attach(call_record("x", recording="r")).drift == ("new field recording",)
     before = filled.rows("select rowid, * from raw.phone_calls")
 
     assert replace(filled, call_line(), Agent="A").unchanged == 1

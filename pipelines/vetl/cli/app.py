@@ -166,7 +166,10 @@ def _enter(folder: Path | None, config: Path | None) -> None:
     if config:
         from vetl.settings.sources import CONFIG_VARIABLE  # noqa: PLC0415 - heavy, and not needed for `--help`
 
-        os.environ[CONFIG_VARIABLE] = str(config.expanduser().absolute())
+        try:
+            os.environ[CONFIG_VARIABLE] = str(config.expanduser().absolute())
+        except RuntimeError:
+            raise WrongUse(f"--config {config}: must not begin with ~ and the name of no account") from None
 
 
 def main() -> None:

@@ -36,23 +36,26 @@ class ReadPage(Step[Page]):
 
     `number` counts from 0 even if the server's pages count from 1; `size` is the number of rows of a full page. A
     page with fewer rows than its own total promises is read again before it is the answer. If `lenient`, the first
-    page is the answer in any case, for a strategy that does not know yet how the list is paged.
+    page is the answer in any case, for a strategy that does not know yet how the list is paged. If `divisible`,
+    the strategy can ask for less instead, so that an answer which is too slow is hardly asked for again.
     """
 
     query: Query
     number: int
     size: int
     lenient: bool = False
+    divisible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ReadCalls(Step[CallsPage]):
-    """Read one page of the phone-call CSV; `lenient` as in `ReadPage`, `days` the first and last requested day."""
+    """Read one page of the phone-call CSV, as in `ReadPage`; `days` are the first and the last requested day."""
 
     query: Query
     number: int
     size: int
     lenient: bool = False
+    divisible: bool = False
     days: tuple[date, date] | None = None
 
 

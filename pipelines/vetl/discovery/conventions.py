@@ -67,7 +67,7 @@ class QueryConventions:
             **({} if unnumbered else {self.names.page: str(number + (self.page_base or 0))}),
             self.names.per_page: str(self.page_size),
         }
-        return ReadPage(query, number, self.page_size, lenient or self.lenient)
+        return ReadPage(query, number, self.page_size, lenient or self.lenient, _is_divisible(window))
 
     def count(self, window: Window) -> ReadPage:
         """Return the smallest request whose answer contains the total of a window."""
@@ -152,6 +152,14 @@ class QueryConventions:
     def shortest(self) -> timedelta:
         """Return the shortest window that the date filter can select."""
         return timedelta(seconds=2) if self.bounds == "instant" else timedelta(days=1)
+
+
+def _is_divisible(window: Window) -> bool:
+    """Return whether a window is read part by part if its answer is too slow."""
+    start, end = window.start, window.end
+    if isinstance(start, datetime) and isinstance(end, datetime):
+        return end - start > SHORTEST_PART
+    return start is not None and end is not None and start != end
 
 
 WITHOUT_END, SHOWS_LATEST = "without_end", "the latest rows"

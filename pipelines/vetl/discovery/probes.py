@@ -136,7 +136,7 @@ class ListKnowledge:
         """
         answer: Page | RequestRefused
         try:
-            answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
+            answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True, divisible=True))
         except RequestRefused as refusal:
             answer = refusal
         except TooSlow as slow:

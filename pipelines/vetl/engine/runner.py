@@ -198,13 +198,15 @@ class StepRunner:
 
     async def _read_page(self, step: steps.ReadPage) -> Page:
         check = partial(check_page, step)
-        page = await self._run.source.page(self._practice.id, self._path, step.query, check=check)
+        page = await self._run.source.page(
+            self._practice.id, self._path, step.query, check=check, divisible=step.divisible
+        )
         self._note(step, page)
         return replace(page, rows=tuple(map(self._times.read, page.rows)))
 
     async def _read_calls(self, step: steps.ReadCalls) -> CallsPage:
         parse = partial(self._run.parse_calls, lenient=step.lenient, days=step.days)
-        page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
+        page = await self._run.source.calls(self._practice.id, step.query, parse=parse, divisible=step.divisible)
         self._note(step, page)
         return page
 

@@ -1,7 +1,7 @@
 """The client of the partner interface. It returns whole answers or raises one of vetl's errors."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
@@ -115,11 +115,18 @@ class PartnerClient:
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = lambda _: None
+        self,
+        practice_id: str,
+        path: str,
+        query: Query,
+        *,
+        check: Callable[[Page], None] = lambda _: None,
+        divisible: bool = False,
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
-        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole.
+        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole. `divisible` is
+        that of the request.
         """
         plain = path in protocol.PLAIN_LISTS
 
@@ -128,15 +135,19 @@ class PartnerClient:
             check(page)
             return page
 
-        return await self._send_list(practice_id, protocol.list_request(path, query), decipher)
+        request = replace(protocol.list_request(path, query), divisible=divisible)
+        return await self._send_list(practice_id, request, decipher)
 
-    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], T]) -> T:
+    async def calls(
+        self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], T], divisible: bool = False
+    ) -> T:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
 
         def decipher(answer: Answer, requests: int) -> T:
             return parse(protocol.csv_page(answer, requests=requests))
 
-        return await self._send_list(practice_id, protocol.calls_request(query), decipher)
+        request = replace(protocol.calls_request(query), divisible=divisible)
+        return await self._send_list(practice_id, request, decipher)
 
     async def _send_list(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
         """Send the request, a second time after a first 404: one of a gateway is no answer about the list."""
@@ -221,7 +232,8 @@ class PartnerClient:
     ) -> T:
         """Send the request until `decipher` accepts an answer, the attempts are used up or an error is `final`."""
         limiter = own_limiter or self._limiters.of(practice_id)
-        budget = RetryBudget(f"{request.method} {request.name} for practice {practice_id}", self._deadline)
+        label = f"{request.method} {request.name} for practice {practice_id}"
+        budget = RetryBudget(label, self._deadline, divisible=request.divisible)
         while True:
             self._deadline.check(budget.label)
             token = await self._session.token()

@@ -48,7 +48,7 @@ class Request:
 
     Requests are counted by `path`, which is relative to `PREFIX` and has no id of a record. `repeatable`: a
     repetition changes nothing more, so that an attempt with an unknown outcome may be repeated. A decompressed
-    answer of more than `largest` bytes is not read to its end.
+    answer of more than `largest` bytes is not read to its end. `divisible`: less may be requested instead.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Request:
     method: str = "GET"
     repeatable: bool = True
     largest: int = LARGEST_JSON
+    divisible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ class RetryPolicy:
 
     attempts: int = 6
     """Most attempts of a request without a complete answer."""
+    slow_attempts: int = 2
+    """... of a divisible request, if it is too slow: each may have waited for a minute."""
     first_wait: float = 0.5
     longest_wait: float = 30.0
     """Longest pause that vetl chooses itself."""
@@ -77,11 +79,11 @@ class Deadline:
 class RetryBudget:
     """The attempts of one request; `attempt` is the number of the current attempt, `label` is for messages."""
 
-    def __init__(self, label: str, deadline: Deadline) -> None:
+    def __init__(self, label: str, deadline: Deadline, *, divisible: bool = False) -> None:
         self.label = label
         self.attempt = 1
         self.renewed = False
-        self._deadline = deadline
+        self._deadline, self._divisible = deadline, divisible
         self._seen: Counter[type[Failure]] = Counter()
         self._rejected: list[Collection[str]] = []
         """For each rejected token the practices for which it was accepted."""
@@ -144,10 +146,9 @@ class RetryBudget:
             # With pauses, so that a short failure passes and a counter of refused sign-ins sees no burst.
             return policy.pause(refusals + 2, chance) if refusals < policy.refused_sign_ins else None
         self._seen[errors.Transient] += 1
-        if (
-            isinstance(error, errors.TooLarge | errors.Untrusted)
-            or self._seen[errors.Transient] >= policy.attempts
-        ):
+        is_slow = self._divisible and isinstance(error, errors.TooSlow)
+        most = policy.slow_attempts if is_slow else policy.attempts
+        if isinstance(error, errors.TooLarge | errors.Untrusted) or self._seen[errors.Transient] >= most:
             return None
         return getattr(error, "retry_after", None) or policy.backoff(self._seen[errors.Transient], chance)
 

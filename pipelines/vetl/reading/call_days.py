@@ -270,7 +270,8 @@ def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPu
 def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:
     """Read the first page; accept it if it contradicts its own total again and again."""
     size = strategy.csv_page_size
-    step = steps.ReadCalls(calls_query(start, end, size=size), 0, size, days=(start, end - DAY))
+    query, divisible = calls_query(start, end, size=size), end - start > DAY
+    step = steps.ReadCalls(query, 0, size, divisible=divisible, days=(start, end - DAY))
     if not purpose.shared.lies:
         try:
             return (yield from steps.do(step))

@@ -164,7 +164,7 @@ def _expected_per_day(start: date, end: date, stored: Mapping[date, int], most: 
     if unknown <= 1:
         return 0.0
     try:
-        page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
+        page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True, divisible=True))
     except (RequestRefused, Failing):
         return 0.0
     expected = max(0.0, page.total_count - sum(stored.values())) / unknown

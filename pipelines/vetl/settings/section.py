@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 
 from vetl.core.published_file import is_varied
-from vetl.settings.sources import Sources
+from vetl.settings.sources import Sources, with_home
 
 if TYPE_CHECKING:
     from vetl.settings import Settings
@@ -146,14 +146,6 @@ def matching(pattern: str, otherwise: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
-
-
-def with_home(path: Path) -> Path:
-    """Return a path with `~` replaced by the home folder."""
-    try:
-        return path.expanduser()
-    except RuntimeError:
-        raise ValueError("must not begin with ~ and the name of no account") from None
 
 
 def file_path(path: Path) -> Path:

@@ -94,12 +94,13 @@ class Sources:
             if variable in origins:
                 raise _one_line(f"{origins[named]}: {variable} is set, too; remove one of them")
             try:
-                secret = Path(of_names[named]).expanduser().read_text("utf-8").rstrip("\r\n")
+                secret = with_home(Path(of_names[named])).read_text("utf-8").rstrip("\r\n")
             except PermissionError as error:
                 if self.needs_secrets:
                     raise _one_line(f"{origins[named]}: the file cannot be read: {error.strerror}") from None
-            except (OSError, UnicodeDecodeError) as error:
-                reason = getattr(error, "strerror", None) or "is not UTF-8 text"
+            except (OSError, ValueError) as error:
+                words = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"its path {error}"
+                reason = getattr(error, "strerror", None) or words
                 raise _one_line(f"{origins[named]}: the file cannot be read: {reason}") from None
             else:
                 if not secret and self.needs_secrets:
@@ -242,9 +243,20 @@ def _one_line(text: str) -> ConfigurationError:
     return ConfigurationError(" ".join(text.split()))
 
 
+def with_home(path: Path) -> Path:
+    """Return a path with `~` replaced by the home folder."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("must not begin with ~ and the name of no account") from None
+
+
 def _named_by_environment() -> Path | None:
     name = os.environ.get(CONFIG_VARIABLE)
-    return Path(name).expanduser() if name else None
+    try:
+        return with_home(Path(name)) if name else None
+    except ValueError as error:
+        raise _one_line(f"{CONFIG_VARIABLE}: {error}") from None
 
 
 def _variable(location: Location) -> str:

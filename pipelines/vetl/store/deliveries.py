@@ -53,8 +53,9 @@ def take_in(warehouse: Warehouse, run_id: str, intakes: Sequence[Intake]) -> Cha
             times = warehouse.times(item.practice_id, item.endpoint)
             read = replace(item, rows=[times.read(row) for row in item.rows])
             commit = warehouse.context(run_id, item.endpoint, {item.practice_id: item.read_at})
-            drift = tuple(f"{item.endpoint.name}: {note}" for note in times.notes)
-            taken.append(_take_in(commit, read) + Changes(drift=drift))
+            changes = _take_in(commit, read)
+            drift = tuple(f"{item.endpoint.name}: {line}" for line in (*changes.drift, *times.notes))
+            taken.append(replace(changes, drift=drift))
     warehouse.changed((item.practice_id, item.endpoint.name) for item in intakes)
     return sum(taken, Changes())
 

@@ -34,15 +34,16 @@ class Drift:
     name: str
     value: str = ""
 
-    def describe(self, endpoint: str) -> str:
+    @property
+    def line(self) -> str:
         """Return one line for the operator."""
         match self.kind:
             case "new_field":
-                return f"{endpoint}: new field {self.name}"
+                return f"new field {self.name}"
             case "new_value":
-                return f"{endpoint}: new value {self.value} in {self.name}"
+                return f"new value {self.value} in {self.name}"
             case _:
-                return f"{endpoint}: {self.value}"
+                return self.value
 
 
 Departure = tuple[str, Drift]
@@ -80,9 +81,7 @@ def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, C
     for of, drift in new:
         row = [of, commit.endpoint_name, drift.kind, drift.name, drift.value, commit.run_id, commit.clocks[of]]
         commit.connection.execute("insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)", row)
-    return added(
-        {practice_id: Changes(drift=(drift.describe(commit.endpoint_name),))} for practice_id, drift in new
-    )
+    return added({practice_id: Changes(drift=(drift.line,))} for practice_id, drift in new)
 
 
 def record_restatements(commit: Commit, restated: pl.DataFrame, on: Sequence[str]) -> dict[str, Changes]:

@@ -98,6 +98,7 @@ TRAPS: dict[str, tuple[str, Arguments, str]] = {
         "ask", {"metric": "calls", "where": ["practice=Harbour"]},
         "practice Harbour: not known here; values are loc-001 (Harbor Animal Hospital), loc-002",
     ),
+    "A day that is none": ("ask", {"metric": "calls", "since": "yesterday"}, "since: "),
     "An argument that is none": ("ask", {"metric": "calls", "filter": "direction = 'inbound'"}, "filter"),
     "Read a file": ("explain", {"figure": "read_text('/etc/passwd')"}, "must be a mart and a column|not known"),
     "Read a table of DuckDB": ("explain", {"figure": "duckdb_settings.value"}, "duckdb_settings: not known"),
@@ -148,6 +149,7 @@ def test_a_trap_is_refused_in_a_line_that_says_why(trap: str, assistant: Assista
     said = assistant.refused(tool, **arguments)
 
     assert any(part in said for part in message.split("|")), said
+    assert "\n" not in said
 
 
 def test_what_an_assistant_reads_first_is_short(assistant: Assistant) -> None:

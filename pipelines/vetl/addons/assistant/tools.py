@@ -17,7 +17,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from vetl.cli.explain import question_about
 from vetl.core.errors import VetlError
@@ -208,11 +208,22 @@ def server(tools: Tools, version: str, **more: Any) -> MCPServer:  # noqa: ANN40
     return MCPServer("vetl", version=version, instructions=INSTRUCTIONS, log_level="WARNING", tools=made, **more)
 
 
+class _Tool(Tool):
+    async def run(self, arguments: dict[str, Any], *more: Any, **options: Any) -> Any:  # noqa: ANN401 - the SDK's own
+        """Run the tool; a wrong argument is one line, not the SDK's report."""
+        try:
+            self.fn_metadata.validate_arguments(arguments)
+        except ValidationError as error:
+            wrong = error.errors(include_url=False, include_input=False)[0]
+            raise ToolError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
+        return await super().run(arguments, *more, **options)
+
+
 def _tool(function: Callable[..., dict[str, Any]]) -> Tool:
     """Return a tool that refuses unknown arguments; the SDK would answer as if they were not there."""
     only_reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
     description = " ".join((function.__doc__ or "").split())
-    made = Tool.from_function(_in_one_line(function), description=description, annotations=only_reads)
+    made = _Tool.from_function(_in_one_line(function), description=description, annotations=only_reads)
     arguments = made.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)

@@ -7,7 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field
 
-from vetl.settings.section import Section, with_home
+from vetl.settings.section import Section
+from vetl.settings.sources import with_home
 
 _BUCKET = re.compile(r"(s3|gs|az|abfs|abfss)://[A-Za-z0-9][\w.@-]+(/[\w.=-]+)*/?")
 

@@ -103,14 +103,17 @@ class QuarantinedRow:
         return self.payload.startswith('"')
 
 
+QUARANTINED = (
+    "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen,"
+    " acknowledged_at, acknowledged_reason from control.quarantine"
+    " where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
+)
+"""The fields of `QuarantinedRow` of all unresolved rows, ordered by practice and list."""
+
+
 def quarantined_rows(connection: Connection) -> list[QuarantinedRow]:
     """Return all unresolved rows, ordered by practice and list."""
-    rows = connection.execute(
-        "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen,"
-        " acknowledged_at, acknowledged_reason from control.quarantine"
-        " where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
-    ).fetchall()
-    return [QuarantinedRow(*row) for row in rows]
+    return [QuarantinedRow(*row) for row in connection.execute(QUARANTINED).fetchall()]
 
 
 def acknowledge(connection: Connection, rows: Iterable[QuarantinedRow], reason: str) -> None:
