@@ -9,10 +9,10 @@ from board.audit import AuditError
 from board.config import Config, read_config
 from board.freshness import banner
 from board.pages import FOR_ANALYSTS, FOR_MANAGERS, PAGES, Page
-from board.parts import View
 from board.published import MissingError, Published, UnreadableError, age_in_days, now_published
 from board.scope import choose, scope_line
 from board.style import ICON, STYLE
+from board.view import View
 from board.words import plain, words_for
 from vetl.core.errors import LedgerError
 

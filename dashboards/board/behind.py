@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 from babel.dates import get_day_names
@@ -12,10 +12,8 @@ from board.address import clicked_mark
 from board.audit import note_people
 from board.charts import clicked, shortened, worded
 from board.downloads import download
+from board.view import View
 from board.words import VALUED, label, named, plain
-
-if TYPE_CHECKING:
-    from board.parts import View
 
 MOST = 1000
 """Rows that are shown and downloaded."""
@@ -44,7 +42,7 @@ class Behind:
         return [*self.by, *([self.step] if self.step else [])]
 
 
-def draw_rows(view: "View", behind: "Behind | str", state: Any, name: str) -> None:  # noqa: ANN401 - Streamlit's own type
+def draw_rows(view: View, behind: Behind | str, state: Any, name: str) -> None:  # noqa: ANN401 - Streamlit's own type
     """Draw the rows behind the clicked mark of the chart `name`, which is in the address; nothing if none is."""
     mark = clicked(state)
     if isinstance(behind, str):
@@ -85,7 +83,7 @@ def draw_rows(view: "View", behind: "Behind | str", state: Any, name: str) -> No
     download(table, f"rows-of-{name}")
 
 
-def _in_the_marts(view: "View", behind: Behind, mark: Mapping[str, Any]) -> dict[str, str]:
+def _in_the_marts(view: View, behind: Behind, mark: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of a mark as the marts have them, as text; a field without a value is left out."""
     values = {of: _value(view, behind, sql, of, mark[of]) for of, sql in behind.by.items() if of in mark}
     if behind.step in mark:
@@ -93,7 +91,7 @@ def _in_the_marts(view: "View", behind: Behind, mark: Mapping[str, Any]) -> dict
     return {of: str(value) for of, value in values.items() if value is not None}
 
 
-def _value(view: "View", behind: Behind, sql: str, of: str, shown: Any) -> Any:  # noqa: ANN401 - any value
+def _value(view: View, behind: Behind, sql: str, of: str, shown: Any) -> Any:  # noqa: ANN401 - any value
     """Return the value of the marts that a chart shows in words."""
     if sql == "practice_id":
         short = shortened([practice.name for practice in view.scope.chosen])
@@ -108,7 +106,7 @@ def _value(view: "View", behind: Behind, sql: str, of: str, shown: Any) -> Any: 
     return next((one for one in values if shown in {one, named(one if one is None else str(one))}), shown)
 
 
-def _said(view: "View", mark: Mapping[str, str]) -> str:
+def _said(view: View, mark: Mapping[str, str]) -> str:
     """Return a mark in words: an address that somebody sent shows no click."""
     days = get_day_names("wide", locale=view.words.locale)
     words = {of: view.said("practice" if of == "practice_id" else of, value) for of, value in mark.items()}

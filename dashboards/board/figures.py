@@ -9,7 +9,7 @@ from vetl.core.significance import Interval, count_interval, difference_interval
 
 from board.charts import localised, sparkline
 from board.freshness import NAMED_AT_MOST
-from board.parts import Column, View
+from board.view import Column, View
 from board.words import plain
 
 Better = Literal["more", "less", "neither"]

@@ -7,7 +7,7 @@ from vetl.core.errors import LedgerError
 
 from board.address import shown_address
 from board.marks import Marks, views_of
-from board.parts import View
+from board.view import View
 from board.words import plain
 
 

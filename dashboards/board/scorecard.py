@@ -17,8 +17,8 @@ from vetl.core.significance import (
 )
 
 from board.figures import Figure
-from board.parts import View
 from board.scope import IN_PERIOD, closed
+from board.view import View
 from board.words import plain
 
 

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 import duckdb
@@ -16,14 +15,13 @@ from support import forgetting
 from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested, untested
 from support.sandbox_settings import changed, synced
-from support.warehouse_with_rows import ask
+from support.warehouse_with_rows import ask, by_table
 from vetl.addons.act.act_files import plan_file
 from vetl.addons.lake.settings import SparkSettings
 from vetl.addons.watch.settings import WatchSettings
 from vetl.cli import app, forget
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
-from vetl.publishing.marts import table_of
 from vetl.publishing.replacing import kept
 from vetl.settings import Settings
 
@@ -54,12 +52,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         patch.chdir(folder)
         patch.setattr(forget, "load_settings", lambda: settings)
         yield Site(settings, person)
-
-
-def counts(file: Path) -> dict[str, int]:
-    marts = ask(file, "select table_name from duckdb_tables() where schema_name in ('marts', 'meta')")
-    each = (f"select '{name}' as name, count(*) as rows from {table_of(name)}" for (name,) in marts)
-    return dict(ask(file, " union all ".join(each)))
 
 
 @contextmanager
@@ -146,7 +138,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     publish_marts(settings.warehouse, settings.privacy)  # keeps the earlier file
     plan_file(published).write_text(json.dumps({"acts": [person]}), "utf-8")
     leave_remains(settings, person)
-    before, older = counts(published), kept(published)
+    before, older = by_table(published, "marts", "meta"), kept(published)
     held = {place.split(":")[0] for place in forgetting.remains_of(path.parent, person)}
     others = ("contacts.duckdb", "inbox.sqlite", "act-plan.json", "watch.sqlite")
     assert {path.name, *others, *(file.name for file in older)} <= held
@@ -157,7 +149,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
 
     report = json.loads(capsys.readouterr().out)
     assert forgetting.remains_of(path.parent, person) == []
-    assert counts(published) == before
+    assert by_table(published, "marts", "meta") == before
     assert {str(file) for file in older} <= set(report["removed"])
     assert not kept(published)
     (noted,) = json.loads(settings.dashboard.audit.read_text("utf-8"))["people"]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from support.lists import PAGED
 from support.truth import lacking_details
-from support.warehouse_with_rows import ask
+from support.warehouse_with_rows import ask, by_table
 from vetl.core.endpoint import DateWindows
-from vetl.reading.call_days import PROVEN
+from vetl.reading.crowded_day import PROVEN
 from vetl.store import warehouse
 
 
@@ -20,10 +20,7 @@ def certified(result: Any) -> bool:
 
 def written(warehouse: Path) -> dict[str, Any]:
     """Return everything in raw and history, to compare two states."""
-    names = "schema_name || '.' || table_name"
-    tables = ask(warehouse, f"select {names} from duckdb_tables() where schema_name in ('raw', 'history')")
-    content = "select count(*), bit_xor(hash(t::varchar)) from {} t"
-    return {name: ask(warehouse, content.format(name)) for (name,) in tables}
+    return by_table(warehouse, "raw", "history", value="(count(*), bit_xor(hash(t::varchar)))")
 
 
 def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Any) -> None:

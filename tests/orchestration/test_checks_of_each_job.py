@@ -20,7 +20,7 @@ from support.processes import answers, free_port, running, until
 from support.small_project import few_models
 from vetl.addons.act.dagster import ACTS
 from vetl.endpoints import RECEIVED, REGISTRY
-from vetl.engine import runner
+from vetl.engine import order
 from vetl.orchestration.lists import Again, run_config
 from vetl.orchestration.location import vetl_definitions
 from vetl.orchestration.resources import raw_key
@@ -284,7 +284,7 @@ def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
 
     # The password is revoked after the first practice is read: its rows stay, and the marts are built.
     right = place.platform.platform.credentials
-    monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 1)
+    monkeypatch.setattr(order, "PRACTICES_AT_ONCE", 1)
     place.platform.platform.faults = RevokedAt(place.platform.platform, gone)
     is_success, checks = place.after("everything", what="the password is revoked during the run")
     assert not is_success

@@ -25,7 +25,8 @@ from vetl.core.steps import AttachDetails, Query, ReadCalls, ReadPage, ReplaceDa
 from vetl.discovery.conventions import check_page
 from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
-from vetl.reading.call_days import PROVEN, calls_query, rows_at
+from vetl.reading.call_days import calls_query
+from vetl.reading.crowded_day import PROVEN, rows_at
 from vetl.reading.paging import Pass
 
 HISTORY = date(2026, 1, 10)

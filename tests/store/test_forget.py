@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support import forgotten_client as client
-from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, call_line
+from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, by_table, call_line
 from vetl.forgetting.job import rewrite
 from vetl.forgetting.search import elsewhere
 from vetl.settings.core_sections import WarehouseSettings
@@ -24,16 +24,9 @@ def filled(tmp_path: Path) -> Filled:
     return filled
 
 
-def counts(filled: Filled) -> dict[str, int]:
-    tables = ask(
-        filled.path, "select schema_name || '.' || table_name from duckdb_tables() where schema_name <> 'control'"
-    )
-    return {name: ask(filled.path, f"select count(*) from {name}")[0][0] for (name,) in tables}
-
-
 def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     filled.warehouse.close()
-    before = counts(filled)
+    before = by_table(filled.path, "raw", "history")
     assert all(text.encode() in filled.path.read_bytes() for text in client.VALUES)
 
     with Filled(filled.path).warehouse as warehouse:
@@ -43,7 +36,7 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
 
     content = filled.path.read_bytes()
     assert [text for text in (*client.TOLD, "Rex of Jane", "knee") if text.encode() in content] == []
-    assert counts(filled) == before
+    assert by_table(filled.path, "raw", "history") == before
     assert set(client.VALUES) <= person.ids | person.names | person.phones | person.emails
     name = forgotten.pseudonym
     assert ask(

@@ -11,9 +11,9 @@ from support.call_store import CallStore
 from support.model_calls import ModelCalls
 from support.moving_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
 from vetl.reading import coverage
-from vetl.reading.call_days import PASSES
 from vetl.reading.call_schedule import FILLED, MOST_DAYS
 from vetl.reading.coverage import DaysCursor
+from vetl.reading.crowded_day import PASSES
 
 motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])

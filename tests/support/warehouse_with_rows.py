@@ -91,6 +91,13 @@ def ask(path: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         return connection.execute(sql, parameters).fetchall()
 
 
+def by_table(path: Path, *schemas: str, value: str = "count(*)") -> dict[str, Any]:
+    """Return the value of an aggregation over each table of these schemas, by its name; `t` is a whole row."""
+    names = "select schema_name || '.' || table_name from duckdb_tables() where schema_name in (select unnest($1))"
+    each = [f"select '{name}', {value} from {name} as t" for (name,) in ask(path, names, schemas)]
+    return dict(ask(path, " union all ".join(each)))
+
+
 @cache
 def _empty() -> bytes:
     """Return a new warehouse's file: making it costs more than a copy, and each test begins with one."""

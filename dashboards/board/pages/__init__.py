@@ -20,7 +20,7 @@ from board.pages import (
     rows,
     tasks,
 )
-from board.parts import View
+from board.view import View
 
 Draw = Callable[[View], None]
 

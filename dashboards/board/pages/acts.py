@@ -6,9 +6,10 @@ from vetl.core.significance import difference_interval, is_significant
 
 from board import charts
 from board.audit import note_people
-from board.parts import View, draw_chart, draw_definitions, draw_list, draw_table, part
+from board.parts import draw_chart, draw_definitions, draw_list, draw_table, part
 from board.plan import read_plan
 from board.scope import CHOSEN, IN_PERIOD
+from board.view import View
 
 DAILY = "acts_daily"
 EFFECT = f"""

@@ -5,8 +5,9 @@ import streamlit as st
 
 from board import charts
 from board.behind import Behind
-from board.parts import View, draw_chart, part
+from board.parts import draw_chart, part
 from board.scope import CHOSEN
+from board.view import View
 
 WEEKS = ("Next 7 days", "8 to 14 days", "15 to 21 days", "22 to 28 days", "29 to 35 days")
 _EARLIER = 8

@@ -6,8 +6,9 @@ import streamlit as st
 from board import charts
 from board.behind import Behind
 from board.figures import compared, figures
-from board.parts import View, draw_chart, enough, part
+from board.parts import draw_chart, enough, part
 from board.scope import WHOLE_WEEKS_NOTE
+from board.view import View
 from board.words import label
 
 MART = "appointments_daily"

@@ -10,8 +10,9 @@ from board.address import pick, pick_number
 from board.audit import note_people
 from board.behind import Behind
 from board.marks import LATEST, MARKS, Marks, parameters_of
-from board.parts import View, draw_by_value, draw_definitions, draw_list, part
+from board.parts import draw_by_value, draw_definitions, draw_list, part
 from board.scope import CHOSEN
+from board.view import View
 from board.words import named, plain
 
 MOST = 1000

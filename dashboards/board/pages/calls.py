@@ -7,8 +7,9 @@ from board import charts
 from board.address import pick, pick_at_once
 from board.behind import Behind
 from board.figures import compared, figures
-from board.parts import View, draw_by_value, draw_chart, part
+from board.parts import draw_by_value, draw_chart, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.view import View
 
 MART = "booking_intent_daily"
 UNANSWERED = {"unanswered_calls": "Not answered", "unanswered_share": "Not answered, of 100"}

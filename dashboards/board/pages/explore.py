@@ -14,9 +14,10 @@ from vetl.figures.catalogue import Metric
 from board import charts
 from board.address import held, hold, pick, pick_at_once, pick_day, refuse
 from board.downloads import download
-from board.parts import NULL, View, draw_table, part
+from board.parts import draw_table, part
 from board.saved_views import saved_views
 from board.scope import OWN_DAYS, PERIODS, ends_of
+from board.view import NULL, View
 from board.words import NOTHING, label, named, plain
 
 MOST = 2000

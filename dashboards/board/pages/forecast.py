@@ -8,8 +8,9 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
-from board.parts import View, draw_chart, part
+from board.parts import draw_chart, part
 from board.scope import CHOSEN
+from board.view import View
 
 MART, SCORES = "calls_forecast", "calls_forecast_scores"
 MEASURES = {

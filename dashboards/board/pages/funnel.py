@@ -7,8 +7,9 @@ from board import charts
 from board.address import pick_at_once
 from board.behind import Behind
 from board.figures import compared, figures
-from board.parts import View, draw_chart, enough, part
+from board.parts import draw_chart, enough, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.view import View
 from board.words import plain
 
 TOTALS = f"""

@@ -4,8 +4,9 @@ import polars as pl
 import streamlit as st
 
 from board.freshness import NAMED_AT_MOST
-from board.parts import View, draw_chart, part
+from board.parts import draw_chart, part
 from board.scope import CHOSEN
+from board.view import View
 from board.words import named, plain
 
 PROOF = f"""

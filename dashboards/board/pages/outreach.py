@@ -9,8 +9,9 @@ from board import charts
 from board.address import pick
 from board.behind import Behind
 from board.figures import compared, figures
-from board.parts import View, draw_by_value, draw_chart, part
+from board.parts import draw_by_value, draw_chart, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
+from board.view import View
 from board.words import label
 
 MART = "outreach_outcomes_daily"

@@ -14,7 +14,7 @@ from board.behind import Behind
 from board.figures import compared, figures
 from board.freshness import NAMED_AT_MOST
 from board.pages.call_back import people_to_call
-from board.parts import View, draw_chart, part
+from board.parts import draw_chart, part
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
 from board.scorecard import (
     BY_KEY,
@@ -28,6 +28,7 @@ from board.scorecard import (
     scores,
 )
 from board.thresholds import out_now
+from board.view import View
 from board.words import label, plain
 
 REQUESTS = f"""

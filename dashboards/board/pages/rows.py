@@ -13,7 +13,8 @@ from vetl.figures.explanation import CellQuestion, Explanation, explain, rows_of
 
 from board.address import held, pick, pick_day
 from board.audit import note_people
-from board.parts import View, draw_list, explained_columns, part
+from board.parts import draw_list, part
+from board.view import View, explained_columns
 from board.words import VALUED, label, named, plain
 
 MOST = 1000

@@ -5,8 +5,9 @@ import streamlit as st
 from board import charts
 from board.behind import Behind
 from board.figures import compared, figures
-from board.parts import View, draw_by_value, draw_chart, part
+from board.parts import draw_by_value, draw_chart, part
 from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.view import View
 from board.words import label
 
 MART = "staff_task_turnaround_daily"

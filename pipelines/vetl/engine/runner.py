@@ -5,9 +5,9 @@ ids. If a list fails, every other list continues, and the rows that were read be
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -15,23 +15,19 @@ from typing import Any, TypeVar
 import structlog
 
 from vetl.core import errors, list_read, steps
-from vetl.core.endpoint import Endpoint, QueryNames
+from vetl.core.endpoint import Endpoint
 from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.zones import Times, TimesWithoutOffset, zone
+from vetl.core.zones import Times, zone
 from vetl.discovery import identity
 from vetl.discovery.conventions import check_page
 from vetl.discovery.discover import ask_for_practice
 from vetl.endpoints import PHONE_CALLS
-from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in
-from vetl.partner.client import PartnerClient
+from vetl.engine.order import Run
+from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
 from vetl.partner.lookups import gather
 from vetl.reading import read_list
 
 A = TypeVar("A")
-
-PRACTICES_AT_ONCE = 32
-"""More practices share each statement of the writer if more of them wait for it. With 12 at once, a sync of
-a scheduled tick costs a third more."""
 
 UNKNOWN_WORDS = (400, 422)
 """Statuses of a list whose query parameters have other names on this server. `vetl doctor` finds those names."""
@@ -59,53 +55,6 @@ class ExpectedRows:
     def total(self, read: int) -> int | None:
         """Return the expected rows, at least as many as were `read`; `None` before the first page."""
         return max(read, sum(self._totals.values())) if self._totals else None
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The practices and lists to sync, with the settings. `names`: query parameters by the name of the list."""
-
-    practices: Sequence[list_read.Practice]
-    endpoints: Sequence[Endpoint]
-    names: Mapping[str, QueryNames]
-    since: date | None = None
-    until: date | None = None
-    margins: list_read.Margins = field(default_factory=list_read.Margins)
-    details: list_read.Details = "recent"
-    details_budget: int = 2000
-    reconcile: list_read.Reconcile = "no"
-    times_without_offset: TimesWithoutOffset | None = None
-
-    @property
-    def command(self) -> str:
-        """Return the name of the run in `control.runs`."""
-        return "sync" if self.reconcile == "no" else "reconcile"
-
-
-@dataclass(slots=True)
-class Run:
-    """A sync that is running. `clock` is the latest `Date` header of the source."""
-
-    run_id: str
-    order: Order
-    source: PartnerClient
-    store: Store
-    parse_calls: Callable[..., CallsPage]
-    clock: datetime
-    progress: list_read.ReportProgress
-    writer: Writer = field(init=False)
-    answered: set[str] = field(default_factory=set[str])
-    """Practices for which at least one request of this sync was answered."""
-    failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
-    """The first error of each practice, by its id, if one of its lists failed in this sync."""
-
-    def __post_init__(self) -> None:
-        self.writer = Writer(self.run_id, self.store)
-
-    @property
-    def practices_at_once(self) -> int:
-        """Return how many practices are read concurrently."""
-        return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
 
 
 class StepRunner:

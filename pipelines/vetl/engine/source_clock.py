@@ -11,7 +11,7 @@ from vetl.core.list_read import Practice
 from vetl.core.pages import instant
 from vetl.core.zones import Times, zone
 from vetl.endpoints import PHONE_CALLS
-from vetl.engine.runner import Run
+from vetl.engine.order import Run
 from vetl.partner.client import PartnerClient
 
 HOUR = timedelta(hours=1)

@@ -24,7 +24,8 @@ from vetl.discovery.calls_and_people import TIMES
 from vetl.discovery.examination import Examination, Examined, Report
 from vetl.discovery.probes import Finding
 from vetl.endpoints import PHONE_CALLS, REGISTRY, by_name
-from vetl.engine.runner import Order, Run, StepRunner
+from vetl.engine.order import Order, Run
+from vetl.engine.runner import StepRunner
 from vetl.engine.source_clock import refuse_future_starts
 from vetl.jobs.sync import chosen_endpoints, chosen_practices, partner_client
 from vetl.partner.client import PartnerClient

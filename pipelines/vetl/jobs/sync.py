@@ -12,7 +12,8 @@ from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
-from vetl.engine.runner import Order, Run, sync
+from vetl.engine.order import Order, Run
+from vetl.engine.runner import sync
 from vetl.engine.source_clock import leaping_ahead, refuse_future_starts, settle_clock
 from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient

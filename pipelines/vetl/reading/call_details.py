@@ -24,8 +24,9 @@ from vetl.core.pages import Certificate, Row, Window, WindowKind, instant
 from vetl.core.zones import contradiction, pairs
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
-from vetl.reading.call_days import DAY, SharedDays, read_crowded
+from vetl.reading.call_days import DAY, SharedDays
 from vetl.reading.coverage import DaysCursor
+from vetl.reading.crowded_day import read_crowded
 from vetl.reading.paging import Pass, certificate, read_pass
 
 KIND = WindowKind.DETAILS

@@ -4,14 +4,13 @@ Two servers answer: one for all practices, one for the user of one practice.
 """
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.assistant import VETL, Assistant
+from support.assistant import Assistant
+from vetl.cli import app
 
 
 def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assistant: Assistant) -> None:
@@ -83,11 +82,12 @@ def test_the_tools_only_read_and_name_no_person(assistant: Assistant) -> None:
         (("--http", "--user", "anna"), "--user is for stdio; over HTTP the token says who asks"),
     ],
 )
-def test_a_server_that_must_not_start_says_why(options: tuple[str, ...], message: str, stale: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    command = [*VETL, "mcp", "--file", str(stale), *options]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.mark.usefixtures("empty_folder")
+def test_a_server_that_must_not_start_says_why(
+    options: tuple[str, ...], message: str, stale: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert app.execute(["mcp", "--file", str(stale), *options]) == 2
 
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stdout == ""
+    said = capfd.readouterr()
+    assert message in said.err
+    assert said.out == ""

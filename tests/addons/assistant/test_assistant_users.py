@@ -11,6 +11,7 @@ import httpx
 import pytest
 from support.assistant import VETL
 from support.processes import free_port
+from vetl.cli import app
 
 TOKENS = {"anna": "f3Kq9-anna-71xW-pd", "boss": "Zt5-boss-08Lm-qe2"}
 USERS = """
@@ -83,11 +84,18 @@ def test_over_http_each_user_sees_their_practices_alone(address: str) -> None:
         ("anna=short-9kq", "that of anna must have 16 characters or more"),
     ],
 )
-def test_tokens_of_nobody_start_no_server(tokens: str, message: str, site: Path, stale: Path) -> None:
-    command = [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http"]
-    variables = {"VETL_ASSISTANT__TOKEN": TOKENS["boss"], "VETL_ASSISTANT__TOKENS": tokens}
-    environment = {**os.environ, **variables}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def test_tokens_of_nobody_start_no_server(
+    tokens: str,
+    message: str,
+    site: Path,
+    stale: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(site)
+    monkeypatch.setenv("VETL_ASSISTANT__TOKEN", TOKENS["boss"])
+    monkeypatch.setenv("VETL_ASSISTANT__TOKENS", tokens)
 
-    assert done.returncode == 2
-    assert message in done.stderr
+    assert app.execute(["mcp", "--file", str(stale), "--http"]) == 2
+
+    assert message in capsys.readouterr().err

@@ -25,7 +25,8 @@ from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse
 from vetl.core.list_read import Practice
 from vetl.core.zones import zone
 from vetl.endpoints import REGISTRY, STAFF_TASKS
-from vetl.engine.runner import Order, Run, StepRunner
+from vetl.engine.order import Order, Run
+from vetl.engine.runner import StepRunner
 from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
