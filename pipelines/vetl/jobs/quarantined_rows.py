@@ -19,6 +19,7 @@ from vetl.receiving.into_warehouse import EVENTS, intakes
 from vetl.settings import Settings
 from vetl.store.control.bad_rows import QUARANTINED, QuarantinedRow
 from vetl.store.deliveries import take_in
+from vetl.store.notes import refuse_newer
 from vetl.store.pseudonyms import GONE
 from vetl.store.warehouse import Place, Warehouse, existing, new_run_id, opened, writing
 
@@ -40,6 +41,7 @@ class Retried:
 def quarantined_rows(place: Place) -> list[QuarantinedRow]:
     """Return the rows in quarantine."""
     existing(place)
+    refuse_newer(place.path)
     # An account that may only read needs no lock. Behind a writer, or in a file to be migrated, the lock is right.
     with suppress(WarehouseError, WrongUse):
         return [QuarantinedRow(*row) for row in query(place.path, QUARANTINED).rows]
