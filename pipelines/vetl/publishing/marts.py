@@ -7,7 +7,8 @@ from typing import Any
 from vetl.core import published_file
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS, SharedWords, Treatment, Treatments, has_source_words, schema_of
-from vetl.store.connection import Connection, columns_in, literal, quoted, transaction
+from vetl.store.connection import Connection, literal, quoted, transaction
+from vetl.store.tables import columns_in
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""

@@ -14,7 +14,8 @@ import duckdb
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
 from vetl.publishing.contacts import attach_contacts
-from vetl.store.connection import MEMORY_LIMIT, Connection, among, as_warehouse_error, columns_in, literal, quoted
+from vetl.store.connection import MEMORY_LIMIT, Connection, among, as_warehouse_error, literal, quoted
+from vetl.store.tables import columns_in
 
 OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
 """Tables about definitions alone, which every reader sees; any other table without a practice is left out."""

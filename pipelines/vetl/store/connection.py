@@ -270,24 +270,6 @@ def memory_for_marts() -> str:
     return f"{least}B"
 
 
-def columns_in(
-    connection: Connection, schemas: Iterable[str], database: str | None = None
-) -> dict[tuple[str, str], dict[str, str]]:
-    """Return the columns and types of each table or view, by schema and name, of the default or another database.
-
-    This is one query, because each costs milliseconds.
-    """
-    tables: dict[tuple[str, str], dict[str, str]] = {}
-    for schema, table, column, kind in connection.execute(
-        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = coalesce($database, current_database()) and list_contains($schemas, schema_name)"
-        " order by table_name, schema_name, column_index",
-        {"database": database, "schemas": list(schemas)},
-    ).fetchall():
-        tables.setdefault((schema, table), {})[column] = kind
-    return tables
-
-
 def quoted(name: str) -> str:
     """Return a name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

@@ -12,7 +12,7 @@ from vetl import bundled
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.connection import Connection, columns_in, literal, quoted
+from vetl.store.connection import Connection, literal, quoted
 
 BOOKKEEPING = (
     ("_loaded_at", "TIMESTAMPTZ"),
@@ -72,6 +72,24 @@ def row_hash(columns: Iterable[Column], source: str) -> str:
     names = ((f"{source}.{quoted(column.name)}", column.kind) for column in columns)
     values = (f"epoch_us({name})" if kind in (Kind.INSTANT, Kind.LOCAL) else name for name, kind in names)
     return f"hash({', '.join(f'{value}::VARCHAR' for value in values)})"
+
+
+def columns_in(
+    connection: Connection, schemas: Iterable[str], database: str | None = None
+) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the columns and types of each table or view, by schema and name, of the default or another database.
+
+    This is one query, because each costs milliseconds.
+    """
+    tables: dict[tuple[str, str], dict[str, str]] = {}
+    for schema, table, column, kind in connection.execute(
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = coalesce($database, current_database()) and list_contains($schemas, schema_name)"
+        " order by table_name, schema_name, column_index",
+        {"database": database, "schemas": list(schemas)},
+    ).fetchall():
+        tables.setdefault((schema, table), {})[column] = kind
+    return tables
 
 
 def ensure(connection: Connection, tables: Iterable[RawTable]) -> None:

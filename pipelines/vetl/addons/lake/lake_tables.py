@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vetl.core.published_file import DIGESTS, SCHEMAS
-from vetl.store.connection import PRIVATE, Connection, columns_in, literal, quoted
+from vetl.store.connection import PRIVATE, Connection, literal, quoted
+from vetl.store.tables import columns_in
 
 FOLDER, MONTH = "folder", "month"
 Partition = tuple[str | None, str | None]
