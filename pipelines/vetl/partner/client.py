@@ -125,8 +125,8 @@ class PartnerClient:
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
-        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole. `divisible` is
-        that of the request.
+        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole. If less can be
+        requested instead (`divisible`), an answer that is too slow is asked for twice at most.
         """
         plain = path in protocol.PLAIN_LISTS
 
@@ -150,7 +150,7 @@ class PartnerClient:
         return await self._send_list(practice_id, request, decipher)
 
     async def _send_list(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
-        """Send the request, a second time after a first 404: one of a gateway is no answer about the list."""
+        """Send the request, a second time after a first 404, which may be a gateway's and not the list's."""
         asked = practice_id, request.path
         try:
             value = await self._send(practice_id, request, decipher)
@@ -186,7 +186,7 @@ class PartnerClient:
     async def records(self, practice_id: str, path: str, ids: Sequence[str]) -> Answers:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
-        See `Lookup`, which says what it repeats.
+        `Lookup` says which requests are repeated.
         """
 
         async def renew() -> None:

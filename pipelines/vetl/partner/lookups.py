@@ -39,10 +39,11 @@ class Get(Protocol):
 class Lookup:
     """The lookup of some ids of one list.
 
-    Ids without a row are requested until none turns up, because one stray 404 of a gateway must not delete a row;
-    those whose answer is `Withheld` twice, and until none turns up after `renew`, which gets a new token: a reader
-    has to find out what that means. If too many requests fail in a row, the other ids are not requested and have
-    no answer. If a new token does not open a forbidden id, no further one is signed in for.
+    Ids without a row are requested again as long as some of them are found, because one stray 404 of a gateway
+    must not delete a row. Ids whose answer is `Withheld` are requested again once, and then after each `renew`,
+    which gets a new token, as long as some are answered otherwise; a reader has to find out what the rest means.
+    If too many requests fail in a row, the other ids are not requested and have no answer. If a new token does not
+    open a forbidden id, no further one is signed in for.
     """
 
     def __init__(self, get: Get, renew: Callable[[], Awaitable[object]]) -> None:

@@ -26,7 +26,7 @@ class RetryPolicy:
     attempts: int = 6
     """Most attempts of a request without a complete answer."""
     slow_attempts: int = 2
-    """... of a divisible request, if it is too slow: each may have waited for a minute."""
+    """... if the answer is too slow and less can be requested instead: each may have waited for a minute."""
     first_wait: float = 0.5
     longest_wait: float = 30.0
     """Longest pause that vetl chooses itself."""

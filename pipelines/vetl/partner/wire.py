@@ -127,8 +127,8 @@ def _checked(account: Account) -> str:
         plain = parts.port is None or parts.port > 0
     except ValueError:
         parts, plain = urlsplit(""), False
-    extras = parts.username or parts.password or parts.query or parts.fragment
-    if not plain or parts.scheme not in ("http", "https") or not parts.hostname or extras:
+    unwanted = parts.username or parts.password or parts.query or parts.fragment
+    if not plain or parts.scheme not in ("http", "https") or not parts.hostname or unwanted:
         raise ConfigurationError(
             "partner.base_url: expected an address like https://platform.example.com,"
             " without user, password, query or fragment"

@@ -200,7 +200,9 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     with suppress(RequestRefused, Failing):
         done = yield from _read_pass(json, window, shared)
         if done.whole:
-            yield steps.AttachDetails(done.rows, first, final, certificate=_later(certificate(done, KIND), shared))
+            yield steps.AttachDetails(
+                done.rows, first, final, certificate=_after_calls(certificate(done, KIND), shared)
+            )
             return _Listed(done.rows if last else ())
         del done  # the rows of a pass that proves nothing take memory while the halves are read
     middle = date.fromordinal((first.toordinal() + final.toordinal()) // 2)
@@ -209,8 +211,8 @@ def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, 
     return _Listed(later.rows, earlier.doubt or later.doubt)
 
 
-def _later(evidence: Certificate, shared: SharedDays) -> Certificate:
-    """Return the certificate of details that were read later than all calls, whatever the answers' clocks say."""
+def _after_calls(evidence: Certificate, shared: SharedDays) -> Certificate:
+    """Return the certificate with a time that is not before that of the calls, which were read earlier."""
     return replace(evidence, finished=max(evidence.finished, shared.read_at))
 
 
@@ -224,7 +226,7 @@ def _read_day(json: QueryConventions, day: date, shared: SharedDays, *, last: bo
     if not evidence.certified:
         yield steps.MergeRows((), evidence.finished, certificate=evidence)
         return _Listed(doubt=f"{day}: the list by ids is not whole ({evidence.reason}); {WITHOUT_IDS}")
-    yield steps.AttachDetails(rows, day, day, certificate=_later(evidence, shared))
+    yield steps.AttachDetails(rows, day, day, certificate=_after_calls(evidence, shared))
     return _Listed(rows if last else ())
 
 
