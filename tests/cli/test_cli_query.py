@@ -3,10 +3,10 @@
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -14,6 +14,7 @@ from typing import BinaryIO
 import duckdb
 import polars as pl
 import pytest
+from support.processes import until
 from vetl.cli import app
 
 MEGABYTE = 1_048_576
@@ -248,9 +249,7 @@ def test_a_signal_ends_a_long_statement_with_one_line(
 ) -> None:
     endless = "select sum(a.range * b.range) from range(10_000_000) a, range(10_000_000) b"
     with started(endless, prefix=prefix) as process:
-        while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 2:
-            assert process.poll() is None
-        time.sleep(0.2)
+        until("DuckDB works on the statement", lambda: computed_by_threads(process.pid) > 0.1)
         process.send_signal(how)
         try:
             _, err = process.communicate(timeout=20)
@@ -259,6 +258,13 @@ def test_a_signal_ends_a_long_statement_with_one_line(
 
     assert (process.returncode, err.count(b"\n")) == (code, 1)
     assert said in err
+
+
+def computed_by_threads(pid: int) -> float:
+    """Return the seconds of CPU that the threads of a process have used, its main thread aside."""
+    threads = (thread for thread in Path(f"/proc/{pid}/task").iterdir() if thread.name != str(pid))
+    ticks = (int((thread / "stat").read_text().rpartition(")")[2].split()[11]) for thread in threads)
+    return sum(ticks) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("sql", ["from range(100_000)", "select 1"], ids=["while it is written", "at the end"])

@@ -51,6 +51,29 @@ def test_ctrl_c_ends_doctor_as_it_waits_for_the_platform(tmp_path: Path, monkeyp
     assert (process.returncode, err) == (130, b"vetl: interrupted\n")
 
 
+def test_ctrl_c_during_an_import_is_not_lost(tmp_path: Path) -> None:
+    """Pydantic ignores it there, or raises an error of its own, which was an internal error."""
+    script = """if True:
+        import signal, sys
+        from contextlib import suppress
+        from vetl.cli.app import main
+
+        class Native:
+            def find_spec(self, name, *_):
+                if name == "duckdb":
+                    with suppress(KeyboardInterrupt):
+                        signal.raise_signal(signal.SIGINT)
+
+        sys.meta_path.insert(0, Native())
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.argv = ["vetl", "query", "--list"]
+        main()
+    """
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (130, b"vetl: interrupted\n")
+
+
 def test_sigterm_ends_the_program_that_a_command_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dagster's processes ran on after a SIGTERM, because the program that had started them was killed."""
     monkeypatch.chdir(tmp_path)

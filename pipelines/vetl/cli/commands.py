@@ -7,7 +7,9 @@ Times for people are shown in the time zone of this machine.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
@@ -82,6 +84,16 @@ def lines() -> dict[str, str]:
     return {name: line for group in groups().values() for name, (_, line) in group.items()}
 
 
+@contextmanager
+def _signals_wait() -> Generator[None]:
+    """Let Ctrl-C and SIGTERM wait: an import of pydantic or DuckDB loses them, or fails with another error."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class WithSettings(TyperCommand):
     """A command that refuses to start in a folder without settings.
 
@@ -90,8 +102,10 @@ class WithSettings(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the context is a class of Typer that is not public
         """Run the command."""
-        from vetl.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
+        with _signals_wait():
+            from vetl.settings import require_settings, settings_class  # noqa: PLC0415 - not needed for `--help`
 
+            settings_class()
         if "--help" not in ctx.args:  # of dbt and Dagster, which get all arguments
             require_settings(needs_secrets=False)  # a command that needs secrets reads them itself
         return super().invoke(ctx)
@@ -129,7 +143,8 @@ class _Loaded(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a class of Typer that is not public
         modules = {name: module for group in groups().values() for name, (module, _) in group.items()}
-        commands = get_group(import_module(modules[name]).app)
+        with _signals_wait():
+            commands = get_group(import_module(modules[name]).app)
         if name in commands.commands:
             return commands.commands[name]
         commands.name, commands.help = name, lines()[name]
