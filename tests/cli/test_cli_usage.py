@@ -5,15 +5,17 @@ dbt, Dagster and DuckDB's shell, which vetl starts with its settings.
 
 import json
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Generator
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 from vetl import bundled
-from vetl.cli import app
+from vetl.cli import app, signals
 from vetl.cli.commands import lines
 from vetl.core.errors import ConfigurationError, Unreachable
 from vetl.endpoints import REGISTRY
@@ -139,8 +141,6 @@ def test_a_wrong_setting_is_one_line_and_with_json_one_object_too(capsys: pytest
     [
         (Unreachable("no connection"), 1, "vetl: no connection\n"),
         (ConfigurationError("a\nb"), 2, "vetl: a b\n"),
-        (KeyboardInterrupt(), 130, "vetl: interrupted\n"),
-        (duckdb.InterruptException("INTERRUPT Error: Interrupted!"), 130, "vetl: interrupted\n"),
         (KeyError("Jane Doe"), 1, "vetl: internal error: KeyError in test_cli_usage.py, line .*"),
     ],
 )
@@ -160,15 +160,37 @@ def test_an_error_is_its_line_and_its_exit_code(
     assert "Jane" not in err
 
 
-@pytest.mark.usefixtures("configured")
-def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.fixture
+def _heeds_signals() -> Generator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores Ctrl-C
+    signals.heed()
+    yield
+    signals.forget()
+    signal.set_wakeup_fd(-1)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("configured", "_heeds_signals")
+@pytest.mark.parametrize(
+    "raised",
+    [
+        None,
+        duckdb.InterruptException("INTERRUPT Error: Interrupted!"),
+        RuntimeError("Query interrupted"),
+        ValueError("the connection is closed"),
+    ],
+)
+def test_an_interrupt_is_one_whatever_a_library_raises_then(
+    raised: Exception | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: object, **__: object) -> int:
         try:
-            raise KeyboardInterrupt
-        finally:
-            raise ValueError("the connection is closed")
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as interrupt:
+            raise raised or interrupt from None
+        return 0
 
     monkeypatch.setattr("vetl.addons.lake.command.run_export", fails)
 

@@ -7,7 +7,6 @@ ends in order after a signal, on a full disk, and if standard output cannot be w
 import codecs
 import json
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,20 +16,15 @@ from pathlib import Path
 import typer
 from typer.exceptions import TyperException
 
-from vetl.cli import commands
+from vetl.cli import commands, signals
 from vetl.cli.terminal import configure_logs, direct, say
 from vetl.core.errors import MAKE_ROOM, NO_ROOM, VetlError, WrongUse, unforeseen
 from vetl.core.text import printable
 
-INTERRUPTED = 130
-TERMINATED = 143
 WRITING = frozenset((
     "sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine retry", "webhooks drain", "demo",
 ))  # fmt: skip
 """The commands that keep their progress if a signal ends them, each by one or two words."""
-
-_terminated: list[int] = []
-"""The number of SIGTERM, once it has arrived."""
 
 
 def prepare() -> None:
@@ -40,7 +34,7 @@ def prepare() -> None:
     """
     os.umask(0o077)
     _write_every_character()
-    signal.signal(signal.SIGTERM, _terminate)
+    signals.heed()
 
 
 def _write_every_character() -> None:
@@ -60,41 +54,11 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)), error.end
 
 
-def _terminate(number: int, _frame: object) -> None:
-    """Raise SIGINT, because asyncio, DuckDB and subprocesses end in order on Ctrl-C."""
-    # A process that a shell starts in the background ignores SIGINT; SIGTERM must end it all the same.
-    _terminated.append(number)
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.raise_signal(signal.SIGINT)
-
-
-def is_terminated() -> bool:
-    """Return whether SIGTERM has arrived."""
-    return bool(_terminated)
-
-
-def is_of_interrupt(error: BaseException) -> bool:
-    """Return whether a signal caused this error.
-
-    DuckDB raises an error of its own if a signal arrives during a statement, and clean-up code may fail because
-    the signal interrupted it.
-    """
-    if _terminated:
-        return True
-    visited: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause and cause not in visited:
-        if isinstance(cause, KeyboardInterrupt) or type(cause).__name__ == "InterruptException":
-            return True
-        visited.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    return False
-
-
 def of_interrupt(command: Sequence[str]) -> tuple[str, int]:
     """Return the message and the exit code for a command, by its words, that a signal ended."""
-    why, code = ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
+    why, code = (
+        ("terminated", signals.TERMINATED) if signals.is_terminated() else ("interrupted", signals.INTERRUPTED)
+    )
     saves = not WRITING.isdisjoint((" ".join(command[:1]), " ".join(command[:2])))
     return f"{why}. Progress saved; run again to continue" if saves else why, code
 
@@ -186,10 +150,10 @@ def execute(arguments: Sequence[str]) -> int:
     try:
         code = app(first + command, prog_name="vetl", standalone_mode=False) or 0
     except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of any error
-        if not is_of_interrupt(error):
+        if not signals.is_interrupted():
             return _failed(arguments, error)
-        code = INTERRUPTED
-    if code != INTERRUPTED:  # Typer turns an interrupt into this code
+        code = signals.INTERRUPTED
+    if code != signals.INTERRUPTED:  # Typer turns an interrupt into this code
         return code
     message, code = of_interrupt(command)
     return _fail(arguments, message, code)

@@ -7,9 +7,7 @@ Times for people are shown in the time zone of this machine.
 """
 
 import re
-import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
@@ -22,6 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from vetl import hooks
+from vetl.cli import signals
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -84,16 +83,6 @@ def lines() -> dict[str, str]:
     return {name: line for group in groups().values() for name, (_, line) in group.items()}
 
 
-@contextmanager
-def _signals_wait() -> Generator[None]:
-    """Let Ctrl-C and SIGTERM wait: an import of pydantic or DuckDB loses them, or fails with another error."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class WithSettings(TyperCommand):
     """A command that refuses to start in a folder without settings.
 
@@ -102,10 +91,8 @@ class WithSettings(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the context is a class of Typer that is not public
         """Run the command."""
-        with _signals_wait():
-            from vetl.settings import require_settings, settings_class  # noqa: PLC0415 - not needed for `--help`
+        from vetl.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
 
-            settings_class()
         if "--help" not in ctx.args:  # of dbt and Dagster, which get all arguments
             require_settings(needs_secrets=False)  # a command that needs secrets reads them itself
         return super().invoke(ctx)
@@ -143,7 +130,7 @@ class _Loaded(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a class of Typer that is not public
         modules = {name: module for group in groups().values() for name, (module, _) in group.items()}
-        with _signals_wait():
+        with signals.waiting():
             commands = get_group(import_module(modules[name]).app)
         if name in commands.commands:
             return commands.commands[name]

@@ -14,8 +14,8 @@ import typer
 import yaml
 
 from vetl import bundled
-from vetl.cli.app import is_terminated
 from vetl.cli.commands import Commands
+from vetl.cli.signals import is_terminated
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT, as_options, environment, state_folder

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from vetl.cli import signals
 from vetl.cli.commands import AsJson, Commands, Question
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, json_of, mention, print_csv, print_json, print_table, say, short
@@ -248,11 +249,14 @@ def prompt(file: Path, style: Format, *, as_json: bool) -> None:
     conversation = Conversation(file, marts, style, as_json)
     try:
         while (typed := _statement()) is not None:
+            signals.forget()
             try:
                 conversation.answer(typed)
             except VetlError as error:
                 say(str(error), "error")
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, RuntimeError):  # the latter is DuckDB's at the beginning of a statement
+                if not signals.is_interrupted():
+                    raise
                 say("stopped")
     finally:
         with suppress(OSError):  # a prompt works without a history
