@@ -16,6 +16,7 @@ Change = Callable[[str, dict[str, Any]], None]
 Instead = Callable[[str, str], tuple[int, dict[str, Any]] | None]
 """A function of the path and the `Authorization` header; it may answer with a status and an envelope by itself."""
 
+FAILED = b'{"success": false, "message": "Internal server error"}'
 PASSED_ON = ("Content-Type", "Date", "X-Total-Count", "X-Page", "X-Per-Page", "Retry-After")
 
 
@@ -29,11 +30,13 @@ def lying(
     spoiled: Callable[[dict[str, Any]], None] = lambda _row: None,
     rewritten: Callable[[str], str] = lambda text: text,
     practice: str | None = None,
+    broken: Callable[[str], bool] = lambda _content: False,
 ) -> Generator[str]:
     """Serve the answers of `base_url` with changes, and return the address.
 
     `dated` makes the `Date` header of an answer from the true one; `spoiled` changes a row or a record in place,
-    and `rewritten` makes a CSV from the true one, both for one practice or for all.
+    and `rewritten` makes a CSV from the true one, both for one practice or for all. A `broken` content is answered
+    with 500.
     """
     behind = urlsplit(base_url)
 
@@ -59,6 +62,9 @@ def lying(
                     else _changed(self.path, content, change, spoiled)
                 )
             connection.close()
+            if broken(content.decode(errors="replace")):
+                self._answer(500, {"Content-Type": "application/json", "Date": answer.headers["Date"]}, FAILED)
+                return
             passed = {name: value for name in PASSED_ON if (value := answer.getheader(name)) is not None}
             self._answer(answer.status, {**passed, "Date": dated(passed["Date"])}, content)
 

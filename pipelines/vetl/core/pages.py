@@ -22,6 +22,7 @@ class Page:
     `per_page` and `total_pages` are the server's values, `None` if it does not send them. `total_count` is the
     number of rows of the whole list under the same filters, `server_time` the `Date` header of the answer.
     `refused` is the server's message if it refused this page although an earlier page's total includes it.
+    `unread` names rows of the page that are missing, because the platform fails on each request with them.
     `saved`: the rows are saved already, and `rows` has only what a proof needs of them.
     """
 
@@ -32,6 +33,7 @@ class Page:
     requests: int = 1
     total_pages: int | None = None
     refused: str | None = None
+    unread: str | None = None
     saved: bool = False
 
 

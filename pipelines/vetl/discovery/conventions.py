@@ -67,7 +67,8 @@ class QueryConventions:
             **({} if unnumbered else {self.names.page: str(number + (self.page_base or 0))}),
             self.names.per_page: str(self.page_size),
         }
-        return ReadPage(query, number, self.page_size, lenient or self.lenient, _is_divisible(window))
+        divisible = self.page_size > 1 if window.start is None else _is_divisible(window)
+        return ReadPage(query, number, self.page_size, lenient or self.lenient, divisible)
 
     def count(self, window: Window) -> ReadPage:
         """Return the smallest request whose answer contains the total of a window."""

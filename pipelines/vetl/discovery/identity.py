@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from json import dumps
 from typing import Any, Literal
 
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import Failing, RequestRefused
 from vetl.core.list_read import Capabilities, Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, key_of
 from vetl.core.steps import Flush, Learnt, MergeRows, Plan, do
@@ -132,7 +132,11 @@ def look_last(reading: Reading, outcome: Outcome) -> Plan[Outcome]:
         return outcome
     # A full reconcile ignores stored capabilities, but by now this sync has stored its own.
     capabilities = Capabilities.of(reading.capabilities, reading.names)
-    ids = yield from _look(reading, capabilities)
+    try:
+        ids = yield from _look(reading, capabilities)
+    except Failing as failing:
+        reason = f"its ids are not checked: {failing}" if outcome.certified else outcome.reason
+        return replace(outcome, certified=False, reason=reason)
     yield Flush()
     return unstable_outcome(ids, outcome.notes) if ids.verdict == "changing" else outcome
 

@@ -63,14 +63,13 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     If the list is refused, too slow, or cannot be certified although its parameters were known from earlier syncs,
     they are examined again, and if the result differs, the list is read again: the server may have changed, or
     accept no end in the future, which no early end shows. If the platform fails on the first look, perhaps on one
-    row, the rows that can be read without proven parameters are stored and not certified.
+    row, the list is read with the parameters that are proven by then.
     """
     try:
         discovered = yield from discover(reading)
     except Failing:
-        if reading.cursor or not reading.endpoint.strategy.has_range:
-            raise
-        return (yield from _running(reading, Capabilities.of(reading.capabilities, reading.names)))
+        outcome = yield from _running(reading, Capabilities.of(reading.capabilities, reading.names))
+        return (yield from identity.look_last(reading, outcome)) if outcome.certified else outcome
     capabilities, pages = discovered.capabilities, discovered.pages
     ids = yield from identity.look_first(reading, capabilities, discovered.ids)
     if ids.verdict == "changing":
@@ -89,7 +88,12 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     doubts = outcome.suspects if outcome.certified else ("page", "per_page", *outcome.suspects)
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return outcome
-    again = (yield from discover(reading, doubts)).capabilities
+    try:
+        again = (yield from discover(reading, doubts)).capabilities
+    except Failing:
+        if outcome.certified:
+            raise
+        return outcome
     return outcome if again == capabilities else (yield from _running(reading, again))
 
 

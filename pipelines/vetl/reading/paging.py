@@ -12,12 +12,14 @@ stay. A pass whose rows are wanted together, as the calls of a day, ends at `MOS
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
+from math import isqrt
 
-from vetl.core.errors import RequestRefused, WrongTotal
+from vetl.core.errors import Failing, RequestRefused, WrongTotal
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, evidence_of, keys_of
 from vetl.core.steps import MergeRows, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions, contradiction
@@ -29,8 +31,8 @@ MOST_KEPT = 5_000
 MOST_TOGETHER = 20_000
 """Most rows of a pass that are wanted together."""
 MOST_FAILING = 3
-"""Most days, or parts of a range, that a sync leaves out because the platform fails on them, perhaps on a record.
-If it fails on more, the list is not read on."""
+"""Most days, or parts of a range, that a sync leaves out because the platform fails on them, perhaps on a record;
+most such rows of a page, if the list has no range. If it fails on more, the list is not read on."""
 UNTESTED_PAGES = 16
 """Most pages that are requested without a test of the last page."""
 AT_ONCE, AT_ONCE_OF_A_LIE = 32, 8
@@ -46,13 +48,73 @@ class Followed:
 
 
 def read_page(conventions: QueryConventions, window: Window, number: int) -> Plan[Page]:
-    """Read one page; accept it if it contradicts its own total again and again, which `Pass.lie` reports."""
+    """Read one page; accept it if it contradicts its own total again and again, which `Pass.lie` reports.
+
+    If the platform fails on it, and the window has no range to be narrowed, read the other rows of the page.
+    """
     lenient = conventions.page_base is None  # then the number of rows that the page should have is unknown
     try:
         page = yield from do(conventions.page(window, number, lenient=lenient))
     except WrongTotal:
         page = yield from do(conventions.page(window, number, lenient=True))
+    except Failing as failing:
+        if window.start is not None:
+            raise
+        page = yield from _page_around(conventions, window, number, failing)
     return page
+
+
+def _page_around(conventions: QueryConventions, window: Window, number: int, failing: Failing) -> Plan[Page]:
+    """Read a page on which the platform fails in smaller pages; raise `Failing` if it does not answer to these."""
+    conventions = replace(conventions, page_base=conventions.page_base or 0, lenient=True)
+    behind = (number + 1) * conventions.page_size
+    with suppress(RequestRefused):
+        yield replace(conventions, page_size=1).page(window, behind)  # raises if the platform answers to nothing
+    unread: list[str] = []
+    parts = yield from _smaller_pages(conventions, window, number, unread)
+    if not parts:
+        raise failing
+    return replace(
+        parts[-1],
+        rows=tuple(row for part in parts for row in part.rows),
+        per_page=None,
+        total_pages=None,
+        requests=sum(part.requests for part in parts),
+        unread="; ".join(unread) or f"page {number}: {failing}",
+    )
+
+
+def _smaller_pages(
+    conventions: QueryConventions, window: Window, number: int, unread: list[str]
+) -> Plan[list[Page]]:
+    """Read a page in smaller pages, down to the rows on which the platform fails, which are added to `unread`."""
+    size = next(part for part in range(isqrt(conventions.page_size), 0, -1) if not conventions.page_size % part)
+    smaller, count = replace(conventions, page_size=size), conventions.page_size // size
+    pages: list[Page] = []
+    failing: list[tuple[int, Failing]] = []
+    for index in range(number * count, (number + 1) * count):
+        try:
+            pages.append((yield from do(smaller.page(window, index))))
+        except RequestRefused:
+            continue  # it is beyond the end
+        except Failing as error:
+            failing.append((index, error))
+            if len(failing) + len(unread) > MOST_FAILING:
+                raise
+    for index, error in failing:
+        if size > 1:
+            pages += yield from _smaller_pages(smaller, window, index, unread)
+        else:
+            unread.append(f"row {index + 1}: {error}")
+    return pages
+
+
+def read_total(conventions: QueryConventions, window: Window) -> Plan[Page]:
+    """Read the total of a window, from the page of its second row if the platform fails on the first."""
+    try:
+        return (yield from do(conventions.count(window)))
+    except Failing:
+        return (yield from do(replace(conventions, page_size=1).page(window, 1, lenient=True)))
 
 
 def saved(conventions: QueryConventions, pages: Sequence[Page]) -> Plan[list[Page]]:
@@ -168,7 +230,7 @@ class Pass:
     @cached_property
     def lie(self) -> str | None:
         """Return the first contradiction between a page and its own total, in words. Such a total is no proof."""
-        answered = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
+        answered = ((at, page) for at, page in enumerate(self.pages) if not page.refused and not page.unread)
         contradictions = (self._contradiction(number, page) for number, page in answered)
         return self.unkept or next((words for words in contradictions if words), None)
 
@@ -178,9 +240,15 @@ class Pass:
 
     @property
     def refusal(self) -> str | None:
-        """Return the first promised page that the server refused, in words."""
+        """Return the first promised page that the server refused, or the rows that it fails to show, in words."""
         refused = ((number, page.refused) for number, page in enumerate(self.pages))
-        return next((f"page {number} is refused ({words})" for number, words in refused if words), None)
+        refusal = next((f"page {number} is refused ({words})" for number, words in refused if words), None)
+        return self.unread or refusal
+
+    @property
+    def unread(self) -> str | None:
+        """Return the rows of the first page with rows on which the platform fails, in words."""
+        return next((page.unread for page in self.pages if page.unread), None)
 
     @property
     def whole(self) -> bool:
@@ -196,8 +264,8 @@ class Pass:
     @property
     def finding(self) -> str:
         """Return the evidence of this pass, in the words of a certificate."""
-        if self.lie or self.refusal:
-            return self.lie or self.refusal or ""
+        if doubt := self.unread or self.lie or self.refusal:
+            return doubt
         if not self.steady:
             return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
         if not self.whole:

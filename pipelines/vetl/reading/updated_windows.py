@@ -20,6 +20,7 @@ hidden, or these pages prove nothing, the pages of the list and of the list of e
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -33,7 +34,7 @@ from vetl.discovery.discover import find_status
 from vetl.reading import coverage
 from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
-from vetl.reading.paging import MOST_FAILING, read_pass, united_ids
+from vetl.reading.paging import MOST_FAILING, read_pass, read_total, united_ids
 from vetl.reading.rows_by_id import get_by_id
 from vetl.reading.whole_list import (
     WHOLE,
@@ -57,9 +58,13 @@ def read_updated_windows(
         return (yield from _without_filter(conventions, reading, by_id=by_id))
     through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(conventions, reading, through)
-    tail = yield from _tail(conventions, reading, through)
-    hiding = yield from _hidden_behind_others(conventions, reading, strategy)
-    if hiding is not None:
+    try:
+        tail = yield from _tail(conventions, reading, through)
+    except Failing as failing:
+        yield from read_total(conventions, Window(through - reading.margins.overlap, through))  # may raise
+        tail = WindowOutcome(doubts=(f"the latest rows: {failing}",))
+        closed = replace(closed, outcome=closed.outcome + tail)
+    if hiding := (yield from _hidden_behind_others(conventions, reading, strategy)):
         return (yield from read_hidden(hiding, reading, strategy))
     doubts = list(closed.outcome.doubts)
     start = reading.local_midnight(reading.history_start)
@@ -118,7 +123,7 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         try:
             closed = yield from _close(conventions, part, reading.margins.overlap, purpose, closed)
         except Failing as failing:
-            yield from steps.do(conventions.count(Window(through - reading.margins.overlap, through)))  # may raise
+            yield from read_total(conventions, Window(through - reading.margins.overlap, through))  # may raise
             middle = (part[0] + (part[1] - part[0]) / 2).replace(microsecond=0)
             if part[1] - part[0] > SHORTEST_PART:
                 parts[:0] = [(part[0], middle), (middle, part[1])]
@@ -230,17 +235,15 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     open_here = yield from steps.do(steps.IdsWithStatus((status,)))
     if not open_here:
         return []
-    conventions = yield from find_status(reading, conventions)
-    window = replace(conventions.widest(reading), status=status)
     listed: set[str] = set()
-    try:
+    with suppress(RequestRefused, Failing):  # such a status filter is as useless as an ignored one
+        conventions = yield from find_status(reading, conventions)
+        window = replace(conventions.widest(reading), status=status)
         total = (yield from steps.do(conventions.count(window))).total_count
         if total <= 2 * len(open_here) + conventions.page_size:
             done = yield from read_pass(replace(conventions, saves=True), window)
             listed = done.keys
             yield steps.MergeRows(done.rows, done.read_at)
-    except RequestRefused:
-        listed = set()  # a refused status filter is as useless as an ignored one
     gone = [identity for identity in open_here if identity not in listed]
     return (yield from get_by_id(reading.endpoint.name, gone, reading.now))
 
@@ -321,20 +324,18 @@ def find_hidden(
     `adds_up`: the totals by status are a proof if their sum is that of the list.
     """
     known = reading.capabilities.get(CAPABILITY)
-    is_due = known != SHOWS or reading.reconcile != "no"
-    if not strategy.final or not is_due or conventions.status is Result.IGNORED:
+    is_known = known == SHOWS and reading.reconcile == "no"
+    if not strategy.final or is_known or conventions.status is Result.IGNORED:
         return None
     verdict: str | None = None
     pages: dict[str, Page] | None = None
-    try:
+    with suppress(RequestRefused):
         pages = yield from _count_by_status(conventions, reading, strategy)
         if pages is None:  # the filter may have another name
             conventions = yield from find_status(reading, conventions)
             pages = yield from _count_by_status(conventions, reading, strategy)
         if pages is not None:
             verdict = yield from _verdict(conventions, pages, strategy, adds_up=adds_up)
-    except RequestRefused:
-        verdict = None
     if verdict is not None and verdict != known:
         totals = (f"{page.total_count} {status or 'without one'}" for status, page in (pages or {}).items())
         yield steps.Learnt(CAPABILITY, verdict, f"the totals by status are {', '.join(totals)}")
@@ -347,8 +348,8 @@ def _count_by_status(
     """Return a smallest page of each status and of the whole list; `None` if the filter has no effect."""
     pages: dict[str, Page] = {}
     for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
-        pages[status] = yield from steps.do(conventions.count(replace(conventions.widest(reading), status=status)))
-    whole = yield from steps.do(conventions.count(conventions.widest(reading)))
+        pages[status] = yield from read_total(conventions, replace(conventions.widest(reading), status=status))
+    whole = yield from read_total(conventions, conventions.widest(reading))
     alike = whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}
     if alike and not are_filtered(pages):
         return None

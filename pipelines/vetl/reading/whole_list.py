@@ -18,7 +18,7 @@ from vetl.core.steps import Flush, IdsHere, MergeRows, MissingRecords, Plan, Sta
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
-from vetl.reading.paging import Pass, certificate, read_pass, uncertified, united_ids
+from vetl.reading.paging import Pass, certificate, read_pass, read_total, uncertified, united_ids
 
 WHOLE = Window()
 PAGES_OF_A_MOVING_LIST = 20
@@ -71,11 +71,11 @@ def read_whole_list(
             evidence = replace(certificate(done, WindowKind.WHOLE, reason=reason), started=passes[-count].started)
             yield MergeRows((), done.read_at, certificate=evidence)
             return WholeList(passes, True, reason)
-        if done.lie and len(passes) > RE_READS_OF_A_LIE:
+        if done.unread or (done.lie and len(passes) > RE_READS_OF_A_LIE):
             break
         conventions = replace(conventions, lenient=bool(done.lie))
     last = passes[-1]
-    reason = f"{last.finding}, in {len(passes)} passes"
+    reason = last.unread or f"{last.finding}, in {len(passes)} passes"
     evidence = uncertified(certificate(last, WindowKind.WHOLE, retries=len(passes) - 1), reason)
     yield MergeRows((), last.read_at, certificate=evidence)
     return WholeList(passes, False, reason)
@@ -204,7 +204,7 @@ def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan
     pages: dict[str, Page] = {}
     for status in statuses:
         try:
-            pages[status] = yield from do(conventions.count(Window(status=status)))
+            pages[status] = yield from read_total(conventions, Window(status=status))
         except RequestRefused:
             return Counts({status: -1}, {}, sum(page.requests for page in pages.values()) + 1)
     here = yield from do(StatusCounts())
