@@ -5,6 +5,7 @@ A platform keeps vetl waiting for as long as the policy allows, and no longer; a
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from support.scripted_server import (
     until,
 )
 from vetl.core.errors import (
+    Failing,
     RateLimited,
     RequestRefused,
     TooLarge,
@@ -240,6 +242,21 @@ def test_an_answer_that_is_too_slow_is_hardly_asked_for_again_if_less_can_be_ask
         stage.play(lambda client: client.page(PRACTICE, "booking_sessions", {}, divisible=True))
 
     assert len(stage.server.asked) == 2
+
+
+def test_a_list_on_which_the_platform_fails_is_hardly_asked_for_again_in_parts(stage: Stage) -> None:
+    """It fails on one record. Its parts are asked for to find the record; a failing day by itself is left out."""
+    stage.server.handler = lambda asked: WHOLE if ("day", "2") in asked.query else reply_error(500)
+
+    async def scene(client: PartnerClient) -> list[int]:
+        attempts: list[int] = []
+        for day, divisible in (("1-9", True), ("1-5", True), ("2", True), ("1-3", True), ("1", False)):
+            with suppress(Failing):
+                await client.page(PRACTICE, "booking_sessions", {"day": day}, divisible=divisible)
+            attempts.append(len(stage.server.asked) - sum(attempts))
+        return attempts
+
+    assert stage.play(scene) == [6, 6, 1, 2, 6]
 
 
 def test_an_answer_that_is_too_large_is_not_requested_again(stage: Stage) -> None:

@@ -82,6 +82,8 @@ class PartnerClient:
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
         self._repairs_told: set[str] = set()
         self._not_found: set[tuple[str, str]] = set()
+        self._failing: dict[tuple[str, str], bool] = {}
+        """The lists on which the platform failed; true if it has answered another request for the list since."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -126,7 +128,8 @@ class PartnerClient:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
         If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole. If less can be
-        requested instead (`divisible`), an answer that is too slow is asked for twice at most.
+        requested instead (`divisible`), an answer that is too slow is asked for twice at most, and so is a 5xx
+        after another request for this list got one in all of its attempts while others are answered.
         """
         plain = path in protocol.PLAIN_LISTS
 
@@ -159,7 +162,12 @@ class PartnerClient:
                 raise
             self._not_found.add(asked)
             value = await self._send(practice_id, request, decipher)
+        except errors.Failing:
+            self._failing.setdefault(asked, False)
+            raise
         self._not_found.discard(asked)
+        if asked in self._failing:
+            self._failing[asked] = True
         return value
 
     async def record(
@@ -233,7 +241,9 @@ class PartnerClient:
         """Send the request until `decipher` accepts an answer, the attempts are used up or an error is `final`."""
         limiter = own_limiter or self._limiters.of(practice_id)
         label = f"{request.method} {request.name} for practice {practice_id}"
-        budget = RetryBudget(label, self._deadline, divisible=request.divisible)
+        fails_on_some = self._failing.get((practice_id, request.path), False)
+        hopeless = (errors.Failing if fails_on_some else errors.TooSlow,) if request.divisible else ()
+        budget = RetryBudget(label, self._deadline, hopeless)
         while True:
             self._deadline.check(budget.label)
             token = await self._session.token()

@@ -25,8 +25,9 @@ class RetryPolicy:
 
     attempts: int = 6
     """Most attempts of a request without a complete answer."""
-    slow_attempts: int = 2
-    """... if the answer is too slow and less can be requested instead: each may have waited for a minute."""
+    hopeless_attempts: int = 2
+    """... if less can be requested instead, and the answer is too slow (each may have waited for a minute), or a
+    5xx while the platform answers others and fails on some."""
     first_wait: float = 0.5
     longest_wait: float = 30.0
     """Longest pause that vetl chooses itself."""
@@ -77,13 +78,16 @@ class Deadline:
 
 
 class RetryBudget:
-    """The attempts of one request; `attempt` is the number of the current attempt, `label` is for messages."""
+    """The attempts of one request; `attempt` is the number of the current attempt, `label` is for messages.
 
-    def __init__(self, label: str, deadline: Deadline, *, divisible: bool = False) -> None:
+    After an error of a type in `hopeless` less is requested instead, so that there are few attempts.
+    """
+
+    def __init__(self, label: str, deadline: Deadline, hopeless: tuple[type[errors.Failing], ...] = ()) -> None:
         self.label = label
         self.attempt = 1
         self.renewed = False
-        self._deadline, self._divisible = deadline, divisible
+        self._deadline, self._hopeless = deadline, hopeless
         self._seen: Counter[type[Failure]] = Counter()
         self._rejected: list[Collection[str]] = []
         """For each rejected token the practices for which it was accepted."""
@@ -146,8 +150,7 @@ class RetryBudget:
             # With pauses, so that a short failure passes and a counter of refused sign-ins sees no burst.
             return policy.pause(refusals + 2, chance) if refusals < policy.refused_sign_ins else None
         self._seen[errors.Transient] += 1
-        is_slow = self._divisible and isinstance(error, errors.TooSlow)
-        most = policy.slow_attempts if is_slow else policy.attempts
+        most = policy.hopeless_attempts if isinstance(error, self._hopeless) else policy.attempts
         if isinstance(error, errors.TooLarge | errors.Untrusted) or self._seen[errors.Transient] >= most:
             return None
         return getattr(error, "retry_after", None) or policy.backoff(self._seen[errors.Transient], chance)

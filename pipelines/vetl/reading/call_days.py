@@ -144,7 +144,7 @@ def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpo
 def _look_at_a_day(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[None]:
     """Read the last day or the first one; raise `Failing` if the platform answers to nothing."""
     try:
-        yield from _look(strategy, end - DAY, end, purpose)
+        yield from _look(strategy, end - DAY, end, purpose, divisible=True)
     except Failing:
         yield from _look(strategy, start, start + DAY, purpose)
 
@@ -158,10 +158,12 @@ def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPu
     return (yield from _look(strategy, start, end, purpose))
 
 
-def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:
+def _look(
+    strategy: DateWindows, start: date, end: date, purpose: DaysPurpose, *, divisible: bool = False
+) -> steps.Plan[CallsPage]:
     """Read the first page; accept it if it contradicts its own total again and again."""
     size = strategy.csv_page_size
-    query, divisible = calls_query(start, end, size=size), end - start > DAY
+    query, divisible = calls_query(start, end, size=size), divisible or end - start > DAY
     step = steps.ReadCalls(query, 0, size, divisible=divisible, days=(start, end - DAY))
     if not purpose.shared.lies:
         try:
