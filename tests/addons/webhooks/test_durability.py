@@ -169,6 +169,8 @@ def test_on_a_disk_that_is_really_full_nothing_is_acknowledged_until_there_is_ro
         assert set(statuses.values()) == {200, 503}
         assert running.get("/readyz")[0] == 503
         assert running.get("/healthz")[0] == 200
+        assert "make room; senders get 503 until then" in running.log
+        assert "run it again" not in running.log
         acknowledged = {"m-1", *(identity for identity, status in statuses.items() if status == 200)}
         assert acknowledged == on_disk(running.inbox)
 
