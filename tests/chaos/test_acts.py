@@ -13,6 +13,7 @@ import pytest
 import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, unbooked
 from support.forked import start
+from support.processes import PATIENCE
 from support.sandbox_settings import changed
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.sending import ApplyResult
@@ -71,7 +72,7 @@ def _kill_some(
         ended.unlink(missing_ok=True)
     begun = world.posts()
     appliers = [start(apply_and_exit, settings, digest, ended) for ended in endings]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while (
         any(applier.is_alive() for applier in appliers)
         and world.posts() - begun < requests

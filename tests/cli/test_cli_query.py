@@ -252,7 +252,7 @@ def test_a_signal_ends_a_long_statement_with_one_line(
         until("DuckDB works on the statement", lambda: computed_by_threads(process.pid) > 0.1)
         process.send_signal(how)
         try:
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=60)
         finally:
             process.kill()
 

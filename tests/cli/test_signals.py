@@ -46,7 +46,7 @@ def test_ctrl_c_ends_doctor_as_it_waits_for_the_platform(tmp_path: Path, monkeyp
             with connection:
                 assert connection.recv(1)
                 process.send_signal(signal.SIGINT)
-                _, err = process.communicate(timeout=20)
+                _, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (130, b"vetl: interrupted\n")
 
@@ -90,7 +90,7 @@ def test_sigterm_ends_the_program_that_a_command_started(tmp_path: Path, monkeyp
     with started("-C", "demo", "dagster", "instance", "info") as process:
         until("the program begins", (demo / "begun").exists)
         process.terminate()
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
 
     assert (process.returncode, err.splitlines()[-1]) == (143, b"vetl: terminated")
     assert (demo / "ended").exists()

@@ -127,7 +127,7 @@ def test_only_a_long_wait_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr(shown, "SILENT_WAIT", 0.01)
     with showing_lists(1) as report:
         report(Waiting("signing in to https://platform.example.com, attempt 2, waits 5 s"))
-        assert said.wait(30)
+        assert said.wait(60)
         monkeypatch.setattr(shown, "SILENT_WAIT", 3600.0)
         report(Waiting("signing in to https://platform.example.com, attempt 3"))
 

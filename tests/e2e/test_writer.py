@@ -38,7 +38,7 @@ class SlowStore:
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         assert run_id == "run"
         self.begun.set()
-        assert self.go_on.wait(10)
+        assert self.go_on.wait(60)
         names = [practice_id for practice_id, _, _ in works]
         for name in names:
             if name in self._faults:

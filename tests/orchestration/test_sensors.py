@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import dagster as dg
 import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
+from support.processes import holding, until
 from support.warehouse_with_rows import ask
 from vetl.endpoints import RECEIVED
 from vetl.orchestration.lists import NAME, received_tables
@@ -63,7 +64,19 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
     assert ask(tmp_path / "warehouse/data/vetl.duckdb", "select id from raw.messages") == [("m-1",)]
 
 
-HOLD = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(4)"
+HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+
+
+def let_go_once_named(instance: dg.DagsterInstance, holder: "subprocess.Popen[str]") -> None:
+    def is_named() -> bool:
+        logs = (entry for run in instance.get_runs() for entry in instance.all_logs(run.run_id))
+        return any(entry.user_message.startswith("Waiting for ") for entry in logs)
+
+    assert holder.stdin
+    try:
+        until("the run names the holder", is_named, 60)
+    finally:
+        holder.stdin.close()
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -76,10 +89,10 @@ def test_a_step_waits_for_the_holder_of_the_warehouse_and_the_run_names_it(
     file = tmp_path / "warehouse/data/vetl.duckdb"
     file.parent.mkdir(parents=True)
     with dg.DagsterInstance.ephemeral() as instance:
-        with subprocess.Popen([sys.executable, "-c", HOLD, file], stdout=subprocess.PIPE) as holder:
-            assert holder.stdout
-            holder.stdout.readline()
+        with holding(HOLD, file) as holder, ThreadPoolExecutor(1) as aside:
+            let_go = aside.submit(let_go_once_named, instance, holder)
             result = dg.materialize([RECEIVED_TABLES], instance=instance, resources={"vetl": vetl})
+            let_go.result()
         log = [entry.user_message for entry in instance.all_logs(result.run_id)]
 
     assert result.success

@@ -369,7 +369,7 @@ Scene = Callable[[RateLimiter, HeldTime], Coroutine[Any, Any, None]]
 def play(scene: Scene, *, ceiling: int = 8, per_minute: int | None = None) -> None:
     async def run() -> None:
         time = HeldTime()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await scene(RateLimiter("loc-001", ceiling, per_minute, time.timing), time)
 
     asyncio.run(run())

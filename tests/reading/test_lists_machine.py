@@ -46,7 +46,7 @@ class Windows(StrategyMachine):
             refuses=st.sampled_from([None, "instants", "days"]),
             refuses_future=st.sampled_from([None, None, "days", "instants"]),
             names=st.sampled_from(NAMES),
-            default_end=st.sampled_from(["none", "midnight"]),
+            default_end=st.sampled_from(["none", "midnight", "strict midnight"]),
             **more,
         )
 

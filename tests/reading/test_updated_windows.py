@@ -178,10 +178,15 @@ LISTS = each_list("booking_sessions", "appointments")
 @pytest.mark.parametrize("refused", ["days", "instants"])
 @pytest.mark.parametrize("bounds", ["instant", "day"])
 @pytest.mark.parametrize("rows", [0, 3, 60])
+@pytest.mark.parametrize("default_end", ["none", "strict midnight"])
 def test_a_server_that_accepts_no_bound_in_the_future_is_read(
-    endpoint: Endpoint, refused: Literal["days", "instants"], bounds: Literal["instant", "day"], rows: int
+    endpoint: Endpoint,
+    refused: Literal["days", "instants"],
+    bounds: Literal["instant", "day"],
+    rows: int,
+    default_end: Literal["none", "strict midnight"],
 ) -> None:
-    source, store = filled(2, Manners(refuses_future=refused, bounds=bounds), rows)
+    source, store = filled(2, Manners(refuses_future=refused, bounds=bounds, default_end=default_end), rows)
 
     for reconcile in ("no", "no", "full"):
         sync_whole(endpoint, source, store, reconcile=reconcile)

@@ -132,7 +132,7 @@ def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stay
         drafts = [Path(process.stdout.readline().strip()) for process in processes if process.stdout]
         assert all(draft.exists() for draft in drafts)
         processes[0].send_signal(signal.SIGKILL)
-        processes[0].wait(30)
+        processes[0].wait(60)
 
         clean(target)
 

@@ -13,7 +13,7 @@ from support.moving_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practic
 from vetl.reading import coverage
 from vetl.reading.call_schedule import FILLED, MOST_DAYS
 from vetl.reading.coverage import DaysCursor
-from vetl.reading.crowded_day import PASSES
+from vetl.reading.crowded_day import PASSES, PASSES_AT_REST
 
 motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])
@@ -123,7 +123,9 @@ def requests_at_most(practice: Practice) -> int:
     calls = max(len(version) for version in source.versions)
     page, json_page = min(practice.page, source.largest_page), min(practice.json_page, source.largest_json_page)
     crowded = PASSES * (calls // (json_page - PASSES + 1) + min(days, calls // page + 1))
-    details = 3 + 3 * (2 * calls // json_page + 2 * days)
+    halves = (days.bit_length() + 1) * (2 * calls // json_page + 2 * days)
+    passes = sum(calls // max(1, json_page - number) + days for number in range(PASSES_AT_REST))
+    details = 3 + halves + passes
     return days + (6 if source.lie else 4) * days + crowded + details
 
 

@@ -51,7 +51,7 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
         yield Dashboard(address, file)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from support.forked import start
+from support.processes import PATIENCE
 from vetl.jobs.sync import run_sync
 from vetl.partner import client
 from vetl.partner.limits import Timing
@@ -36,7 +37,7 @@ def sync_until_killed(
     """
     ended.unlink(missing_ok=True)
     process = start(sync_and_exit, settings, ended, endpoints, now)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     sign = after or settings.warehouse.path.exists
     while process.is_alive() and not sign() and time.monotonic() < deadline:
         process.join(0.01)

@@ -15,6 +15,7 @@ import duckdb
 import pytest
 from support import warm_dbt
 from support.dbt_build import VARIABLES, places, run
+from support.processes import PATIENCE
 from vetl.bundled import dbt_project
 from vetl.jobs import build, dbt_process
 from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment, fingerprint, last_of
@@ -124,7 +125,6 @@ def _unlike(here: duckdb.DuckDBPyConnection, there: duckdb.DuckDBPyConnection, t
 
 Moment = Callable[[Path], None]
 """Waits, after the model has begun, for the moment to kill."""
-PATIENCE = 30
 
 
 def at_work(_warehouse: Path) -> None:

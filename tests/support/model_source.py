@@ -31,8 +31,11 @@ class Manners:
     largest_page: int = 10
     bounds: Literal["instant", "day"] = "instant"
     end_inclusive: bool = True
-    default_end: Literal["none", "midnight"] = "none"
-    """The end of a range without an end; contract: "defaults to the current date"."""
+    default_end: Literal["none", "midnight", "strict midnight"] = "none"
+    """The end of a range without an end; if it is strict, a later start is refused.
+
+    Contract: "defaults to the current date".
+    """
     start_inclusive: bool = True
     start: Literal["optional", "required", "required, ignored"] = "optional"
     order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
@@ -190,8 +193,14 @@ class ModelSource:
         if (end := query.get(names.end)) is not None:
             edge = self._end(str(end))
             rows = [row for row in rows if _at(row) <= edge]
-        elif manners.default_end == "midnight":
+        elif manners.default_end != "none":
             midnight = datetime.combine(self.now.date(), time(), UTC)
+            if (
+                start is not None
+                and self._start(str(start)) > midnight
+                and manners.default_end == "strict midnight"
+            ):
+                raise RequestRefused("start is after end", status=400)
             rows = [row for row in rows if _at(row) < midnight]
         if (status := query.get(names.status)) is not None and not manners.status_ignored:
             rows = [row for row in rows if row.get("status") == status]

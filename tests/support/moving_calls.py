@@ -27,7 +27,7 @@ ZONE = ZoneInfo("America/New_York")
 HISTORY = 8
 TURNS = (datetime(2026, 3, 9, 15, tzinfo=UTC), datetime(2026, 11, 2, 15, tzinfo=UTC))
 """The day after the clock went forward, and the day after it went back."""
-FOR_EVER = 2_000
+FOR_EVER = 20_000
 """Requests."""
 MINUTES = (0, 90, 150, 720, 1380)
 """Minutes after midnight at which calls come in: on the day of a change the third is 01:30 again, or 03:30."""

@@ -66,7 +66,7 @@ class ReceiverProcess:
         self._end(signal.SIGKILL)
 
     def connection(self) -> HTTPConnection:
-        return HTTPConnection(self.address, timeout=10)
+        return HTTPConnection(self.address, timeout=60)
 
     def send(self, payload: Payload | bytes, channel: str = "messages", secret: str = SECRET) -> int:
         """Deliver as the platform does; return the answer's status."""
@@ -85,7 +85,7 @@ class ReceiverProcess:
     def _end(self, how: signal.Signals) -> None:
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.wait(20)
+        self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._log.close()
@@ -102,11 +102,11 @@ class HeldInbox:
     def keep(self, entries: Sequence[Entry]) -> list[bool]:
         self.batches.append(len(entries))
         self.begun.set()
-        assert self.go.wait(10)
+        assert self.go.wait(60)
         return [True] * len(entries)
 
     def probe(self) -> None:
-        assert self.go.wait(10)
+        assert self.go.wait(60)
 
 
 @contextmanager

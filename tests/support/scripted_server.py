@@ -186,7 +186,7 @@ class Stage:
         """Run `scene` with a client that is connected to the server."""
 
         async def run() -> T:
-            async with self._running(), asyncio.timeout(20):
+            async with self._running(), asyncio.timeout(60):
                 account = Account(self.server.base_url, USERNAME, SecretStr(PASSWORD), ROLE)
                 async with PartnerClient(account, limits, timing=self.time.timing, retry_policy=policy) as client:
                     return await scene(client)

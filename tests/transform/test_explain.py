@@ -228,7 +228,7 @@ def test_the_private_file_knows_a_practice_by_its_name_too(
         (CellQuestion("practice_daily", "unique_callers"), "values do not add up"),
         (
             CellQuestion("booking_intent_hourly", "hours"),
-            "its rows are not declared; of booking_intent_hourly these",
+            r"its rows are not declared \(`counts` in the .yml of its mart.*; of booking_intent_hourly these",
         ),
         (CellQuestion("practice_daily", "calls", "nobody"), "practice nobody: not known here; values are "),
         (

@@ -32,7 +32,7 @@ GROUPS = {
         "run": ("run", "Sync, build and publish, as a schedule does."),
     },
     "Look": {
-        "status": ("status", "Show the state of each list, also while a sync runs."),
+        "status": ("status", "Show the state of practices and lists, also while a sync runs."),
         "query": ("query", "Query the published file."),
         "metric": ("metric", "Ask for a metric by name; a rate comes with its counts."),
         "explain": ("explain", "Show the rows that a figure counts, and what proves them."),
@@ -41,7 +41,7 @@ GROUPS = {
     "Check": {
         "verify": ("verify", "Check that no value of a published file was changed."),
         "reconcile": ("run", "Read history again, repair late changes and deletions."),
-        "quarantine": ("quarantine", "List rejected rows and retry them."),
+        "quarantine": ("quarantine", "List rejected rows, acknowledge or retry them."),
     },
     "Act": {},
     "Operate": {

@@ -30,6 +30,8 @@ SECONDS_TO_END = 10
 """Seconds until a server is killed. A server that is still starting may ignore the first signal."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
+_FIELDS = DashboardSettings.model_fields
+
 app = Commands()
 
 
@@ -63,14 +65,23 @@ def _set_password(name: str) -> int:
         vetl dashboard --port 8600"""
 )
 def dashboard(
-    host: Annotated[str | None, typer.Option(help="Use this address, not that of [dashboard].")] = None,
+    host: Annotated[
+        str | None, typer.Option(help=f"Use this address, not that of [dashboard] ({_FIELDS['host'].default}).")
+    ] = None,
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Use this port, not that of [dashboard].")
+        int | None,
+        typer.Option(
+            min=1, max=65535, help=f"Use this port, not that of [dashboard] ({_FIELDS['port'].default})."
+        ),
     ] = None,
     show: Browse = False,
     set_password: Annotated[
         str | None,
-        typer.Option("--set-password", metavar="NAME", help="Set the password of a user of [dashboard]."),
+        typer.Option(
+            "--set-password",
+            metavar="NAME",
+            help="Ask for the password of a user of [dashboard.users], and keep it.",
+        ),
     ] = None,
 ) -> int:
     """Show the published file to managers, in the browser."""

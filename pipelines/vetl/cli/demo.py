@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 import typer
 
-from vetl.cli.commands import AsJson, Browse, Commands, lines
+from vetl.cli.commands import AsJson, Commands, lines
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.run import run_everything, shown
 from vetl.cli.sandbox import Platform, greeting_of, sandbox_process
@@ -85,8 +85,8 @@ def demo(
     folder: Annotated[Path, typer.Option(help="The folder for all files.")] = Path("demo"),
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
-    show: Browse = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the dashboard in the browser in the end.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the platform running until Ctrl-C.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Try everything on a made-up platform on this machine."""

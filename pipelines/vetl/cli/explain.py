@@ -53,7 +53,7 @@ def explain(
     practice: Annotated[
         str | None, typer.Option("--practice", metavar="ID", help="Of this practice alone.")
     ] = None,
-    day: Annotated[datetime | None, day_option("--day", "Of this day, or of the week with it.")] = None,
+    day: Annotated[datetime | None, day_option("--day", "Of this day, or of the week or month with it.")] = None,
     where: Where = None,
     file: OtherFile = None,
     evidence: AllEvidence = False,

@@ -42,7 +42,8 @@ def published_file(file: Path | None) -> Path:
 def metric(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The metric; omit to list all.")] = None,
     by: Annotated[
-        list[str] | None, typer.Option("--by", metavar="NAMES", help="Split by these dimensions: practice,week.")
+        list[str] | None,
+        typer.Option("--by", metavar="NAMES", help="Split by these, with commas: practice,week."),
     ] = None,
     where: Where = None,
     since: Annotated[datetime | None, day_option("--since", "The first day.")] = None,

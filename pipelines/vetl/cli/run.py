@@ -121,7 +121,7 @@ def reconcile(
 )
 def build(
     full_refresh: Annotated[
-        bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")
+        bool, typer.Option("--full-refresh", help="Make every table again from all rows.")
     ] = False,
     engine: Annotated[
         str, typer.Option(help=f"{DUCKDB} builds from the private file; others: {', '.join(hooks.engines())}.")

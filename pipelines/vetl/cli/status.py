@@ -48,7 +48,7 @@ def status(
         typer.Option("--format", help="For the textfile collector of Prometheus' node exporter."),
     ] = None,
 ) -> int:
-    """Show the state of each list, also while a sync runs."""
+    """Show the state of practices and lists, also while a sync runs."""
     if watch and (as_json or form):
         raise WrongUse("--watch cannot be combined with --json or --format; repeat the command instead")
     if as_json and form:

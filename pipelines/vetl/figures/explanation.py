@@ -214,11 +214,14 @@ def _rows_of_count(read: Read, metric: Metric, chosen: str, most: int | None) ->
     )
 
 
+_UNDECLARED = "its rows are not declared (`counts` in the .yml of its mart; docs/marts.md shows how)"
+
+
 def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
     column = f"{question.mart}.{question.column}"
     if not declared:
-        return f"{column}: its rows are not declared; `vetl explain` lists the columns that it can explain"
-    return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
+        return f"{column}: {_UNDECLARED}; `vetl explain` lists the columns that it can explain"
+    return f"{column}: {_UNDECLARED}; of {question.mart} these are: {', '.join(declared)}"
 
 
 def _of_the_mart(columns: Collection[str], named: Mapping[str, str], counted: Collection[str]) -> dict[str, str]:

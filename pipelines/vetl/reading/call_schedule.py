@@ -11,7 +11,8 @@ these, because each of its reads costs a hundred requests.
 Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
 JSON list: if nothing changes, at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
 each of the `C` days with `n >= P` calls. If calls change all the time, at most `S + 4D` for the CSV, five such
-passes for each crowded day (twelve if only the order of calls changes), and three more of all pages for details.
+passes for each crowded day (twelve if only the order of calls changes), and for details all pages once for each
+halving of the days, and such passes for each day.
 Without changes: one. A server that refuses days to come costs one more; one that limits the days of a range, at
 most one more for each window.
 """

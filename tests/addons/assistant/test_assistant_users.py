@@ -58,7 +58,7 @@ def asked(address: str, token: str, **arguments: Any) -> httpx.Response:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
     transport = httpx.HTTPTransport(retries=8)
-    with httpx.Client(transport=transport, timeout=30) as client:
+    with httpx.Client(transport=transport, timeout=60) as client:
         return client.post(address, json=body, headers=headers)
 
 

@@ -170,7 +170,7 @@ def test_only_a_known_proxy_may_name_the_sender(tmp_path: Path, proxies: tuple[s
         with (
             capture_logs() as logs,
             served(app, proxies=proxies) as url,
-            closing(HTTPConnection(url.removeprefix("http://"), timeout=10)) as connection,
+            closing(HTTPConnection(url.removeprefix("http://"), timeout=60)) as connection,
         ):
             connection.request("POST", "/webhooks/messages", b"{}", {"X-Forwarded-For": "203.0.113.7"})
             assert connection.getresponse().status == 401
@@ -241,6 +241,6 @@ def test_no_request_whatever_it_is_stops_the_receiver(tmp_path: Path) -> None:
     with ReceiverProcess(tmp_path) as running:
         host, port = running.address.split(":")
         for said, expected in cases.items():
-            with socket.create_connection((host, int(port)), timeout=10) as connection:
+            with socket.create_connection((host, int(port)), timeout=60) as connection:
                 connection.sendall(said)
                 assert expected == connection.recv(65_536)[: len(expected)], said

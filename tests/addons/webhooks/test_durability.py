@@ -169,6 +169,8 @@ def test_on_a_disk_that_is_really_full_nothing_is_acknowledged_until_there_is_ro
         assert set(statuses.values()) == {200, 503}
         assert running.get("/readyz")[0] == 503
         assert running.get("/healthz")[0] == 200
+        assert "make room; senders get 503 until then" in running.log
+        assert "run it again" not in running.log
         acknowledged = {"m-1", *(identity for identity, status in statuses.items() if status == 200)}
         assert acknowledged == on_disk(running.inbox)
 
@@ -190,7 +192,7 @@ def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
     async def scenario() -> None:
         writer = GroupCommit(inbox)
         first = asyncio.create_task(writer.keep(entry(0)))
-        await asyncio.to_thread(inbox.begun.wait, 10)
+        await asyncio.to_thread(inbox.begun.wait, 60)
         others = [asyncio.create_task(writer.keep(entry(number))) for number in range(1, 50)]
         await asyncio.sleep(0)
         assert not first.done()
@@ -208,7 +210,7 @@ def test_more_than_can_wait_is_refused_at_once() -> None:
     async def scenario() -> None:
         writer = GroupCommit(inbox, capacity=1)
         first = asyncio.create_task(writer.keep(entry(0)))
-        await asyncio.to_thread(inbox.begun.wait, 10)
+        await asyncio.to_thread(inbox.begun.wait, 60)
         second = asyncio.create_task(writer.keep(entry(1)))
         await asyncio.sleep(0)
         with pytest.raises(Full):
@@ -228,7 +230,7 @@ def test_an_unforeseen_failure_of_the_inbox_is_reported_at_once() -> None:
     async def scenario() -> None:
         writer = GroupCommit(cast("Any", Broken()))
         with pytest.raises(InboxError, match="MemoryError"):
-            await asyncio.wait_for(writer.keep(entry(0)), 5)
+            await asyncio.wait_for(writer.keep(entry(0)), 60)
         await writer.close()
 
     asyncio.run(scenario())

@@ -19,6 +19,7 @@ from vetl.figures.ask import list_of, refuse_unknown_practices
 from vetl.settings import Settings, load_settings
 
 HOST = "127.0.0.1"
+_PORT = AssistantSettings.model_fields["port"].default
 
 app = Commands()
 
@@ -36,12 +37,12 @@ def mcp(
         typer.Option("--practice", metavar="ID", help="Only the data of this practice; repeatable."),
     ] = None,
     user: Annotated[
-        str | None, typer.Option("--user", metavar="NAME", help="Only the data of this user of [dashboard].")
+        str | None, typer.Option("--user", metavar="NAME", help="Only the data of this user of [dashboard.users].")
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, max=10_000, help="The most rows in an answer.")] = 200,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine, not over stdio.")] = False,
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Use this port, not that of [assistant].")
+        int | None, typer.Option(min=1, max=65535, help=f"Use this port, not that of [assistant] ({_PORT}).")
     ] = None,
     file: OtherFile = None,
 ) -> int:

@@ -24,7 +24,7 @@ def watch(as_json: AsJson = False) -> int:
         print_json({"exit_code": 0, "thresholds": [*map(_state_json, found)]})
         return 0
     if not WatchSettings.of(settings).thresholds:
-        mention("no threshold is set: [watch] thresholds in vetl.toml; headlines ring without one")
+        mention("no threshold is set: [watch] thresholds in vetl.toml; headlines need none")
     if unknown := unknown_notices(settings):
         say(f"of {count(unknown, 'notice')} it is not known whether they arrived: vetl was killed while they left")
     _show_thresholds(found)

@@ -5,9 +5,12 @@ from typing import Annotated
 import typer
 
 from vetl.addons.webhooks.job import serve as serve_receiver
+from vetl.addons.webhooks.settings import ReceiverSettings
 from vetl.cli.commands import AsJson, Commands
 from vetl.cli.terminal import print_json, say
 from vetl.settings import load_settings
+
+_PORT = ReceiverSettings.model_fields["port"].default
 
 app = Commands()
 
@@ -19,7 +22,8 @@ app = Commands()
 )
 def serve(
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Use this port, not that of [webhooks]; 0: a free one.")
+        int | None,
+        typer.Option(min=0, max=65535, help=f"Use this port, not that of [webhooks] ({_PORT}); 0: a free one."),
     ] = None,
     accept_unsigned: Annotated[
         bool, typer.Option("--accept-unsigned", help="Accept unsigned deliveries if no secret is set.")

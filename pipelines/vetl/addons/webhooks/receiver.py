@@ -27,7 +27,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from vetl.core.errors import InboxError
+from vetl.core.errors import MAKE_ROOM, InboxError
 from vetl.partner import webhooks
 from vetl.partner.webhooks import SIGNATURE_HEADER, Channel, Delivery, Secret, Signing
 from vetl.receiving.inbox import Backlog, Entry, Inbox
@@ -155,6 +155,9 @@ class GroupCommit:
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
+
+_MAKE_ROOM = "make room; senders get 503 until then, and no restart is needed"
+"""The remedy for a full disk, in the place of that of a command, which is run again."""
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _GAUGES = {
@@ -321,7 +324,7 @@ class Receiver:
             async with asyncio.timeout(self._bounds.commit_seconds):
                 return KEPT if await self._inbox.keep(entry) else REPEATED
         except InboxError as error:
-            _say(logging.ERROR, "not_stored", why=str(error))
+            _say(logging.ERROR, "not_stored", why=str(error).replace(MAKE_ROOM[2:], _MAKE_ROOM))
         except (Full, TimeoutError):
             _say(logging.WARNING, "not_stored", why="too many deliveries wait for their commit")
         return BUSY
