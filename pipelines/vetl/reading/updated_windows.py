@@ -50,8 +50,7 @@ def read_updated_windows(
     reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions
 ) -> steps.Plan[Outcome]:
     """Read the gaps in the coverage, then the tail, then the rows that change without a new `updated_at`."""
-    hiding = yield from find_hidden(conventions, reading, strategy)
-    if hiding is not None:
+    if hiding := (yield from find_hidden(conventions, reading, strategy)):
         return (yield from read_hidden(hiding, reading, strategy))
     by_id = strategy.derived_from is not None
     if conventions.bounds == "none":
