@@ -4,6 +4,7 @@ A platform keeps vetl waiting for as long as the policy allows, and no longer; a
 """
 
 import asyncio
+import gzip
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
@@ -257,6 +258,31 @@ def test_a_list_on_which_the_platform_fails_is_hardly_asked_for_again_in_parts(s
         return attempts
 
     assert stage.play(scene) == [6, 6, 1, 2, 6]
+
+
+def test_a_gzip_of_several_members_is_read_whole(stage: Stage) -> None:
+    """RFC 1952 allows them; the bytes of no member are lost, and other bytes behind the last one do not matter."""
+    members = [gzip.compress(WHOLE.body[at : at + 20]) for at in range(0, len(WHOLE.body), 20)]
+    packed = b"".join(members)
+    compressed = {"Content-Encoding": "gzip"}
+    stage.server.answers(
+        Reply(body=packed[:-9], headers=compressed), Reply(body=packed + b"\0", headers=compressed)
+    )
+
+    page = stage.play(one)
+
+    assert (len(page.rows), page.total_count, page.requests) == (1, 1, 2)
+
+
+def test_a_total_with_commas_is_read(stage: Stage) -> None:
+    totals = ("1,234", "1234", 1234.0)
+    pages = [{"page": 0, "per_page": 100, "total_count": total, "content": []} for total in totals]
+    stage.server.answers(*map(reply_data, pages))
+
+    async def scene(client: PartnerClient) -> list[int]:
+        return [(await one(client)).total_count for _ in totals]
+
+    assert stage.play(scene) == [1234, 1234, 1234]
 
 
 def test_an_answer_that_is_too_large_is_not_requested_again(stage: Stage) -> None:

@@ -27,7 +27,7 @@ Headers = Mapping[str, str]
 """Header names in lower case, because HTTP ignores their case."""
 
 _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-_COUNT = re.compile(r"\d{1,18}", re.ASCII)
+_COUNT = re.compile(r"\d{1,18}|\d{1,3}(,\d{3}){1,5}", re.ASCII)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.ASCII | re.IGNORECASE)
 
 
@@ -68,7 +68,7 @@ def count(value: object) -> int | None:
     if isinstance(value, int):
         return value if 0 <= value < 10**18 else None
     text = value.strip() if isinstance(value, str) else ""
-    return int(text) if _COUNT.fullmatch(text) else None
+    return int(text.replace(",", "")) if _COUNT.fullmatch(text) else None
 
 
 def media_type(headers: Headers) -> str:
@@ -169,6 +169,9 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 _WINDOW_BITS = {"gzip": (31,), "x-gzip": (31,), "deflate": (zlib.MAX_WBITS, -zlib.MAX_WBITS)}
 """The arguments of zlib to try. Some servers send deflate without the header that RFC 9110 requires."""
+_GZIP = b"\x1f\x8b"
+"""The first bytes of a member of gzip data, which may have several (RFC 1952)."""
+MOST_MEMBERS = 1_000
 _FOREIGN = frozenset({"br", "zstd", "compress", "x-compress"})
 """Codings that were not requested. Any other name (`none`, `utf-8`) is no coding: such a body is plain."""
 
@@ -197,12 +200,16 @@ async def read_body(chunks: AsyncIterable[bytes], headers: Headers, *, largest: 
 def _decompressed(body: bytes, coding: str, largest: int, label: str) -> bytes:
     """Return at most one byte more than `largest`, because a few kilobytes of gzip become gigabytes."""
     for bits in _WINDOW_BITS[coding]:
-        decompressor = zlib.decompressobj(bits)
         with suppress(zlib.error):
-            whole = decompressor.decompress(body, largest + 1)
-            if len(whole) <= largest and not decompressor.eof:
-                raise TornAnswer(f"{label}: the connection broke or the body was cut off")
-            return whole  # bytes after the end of the compressed data are ignored
+            whole, rest = b"", body
+            for _ in range(MOST_MEMBERS):
+                decompressor = zlib.decompressobj(bits)
+                whole += decompressor.decompress(rest, largest + 1 - len(whole))
+                if len(whole) <= largest and not decompressor.eof:
+                    raise TornAnswer(f"{label}: the connection broke or the body was cut off")
+                rest = decompressor.unused_data
+                if len(whole) > largest or not rest.startswith(_GZIP):
+                    return whole  # other bytes after the end of the compressed data are ignored
     raise TornAnswer(f"{label}: the body cannot be decompressed")
 
 
