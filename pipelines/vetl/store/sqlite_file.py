@@ -112,14 +112,14 @@ class SqliteFile:
             raise cls.failure(f"{path}: holds rows that vetl did not write") from None
 
     def check_room(self) -> None:
-        """Test that `ROOM` can be written: allocate it for a moment in a file with a random name.
+        """Test that `ROOM` can be written: write it for a moment to a file with a random name.
 
         Raise `failure` if the disk or the quota is full, or the folder cannot be written.
         """
         try:
             # At a fixed name another account could create a link to a file of the owner.
             with TemporaryFile(dir=self._path.parent) as spare:
-                os.posix_fallocate(spare.fileno(), 0, ROOM)
+                spare.write(bytes(ROOM))
         except OSError as error:
             raise self.failure(f"{self._path}: {os.strerror(error.errno or 0)}") from None
 
