@@ -1,8 +1,8 @@
 """The reasons for which nothing is sent, or less than a plan has: each is one line."""
 
-import os
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from support.act_world import ActWorld, AtTasks, Unbooked, unbooked
@@ -11,6 +11,7 @@ from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import utc_now
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
+from vetl.store import sqlite_file
 from vetl_sandbox import Fault
 
 TASKS = "POST */staff_tasks"
@@ -159,10 +160,7 @@ def test_without_marts_there_is_one_line(world: ActWorld) -> None:
 def test_nothing_is_sent_if_the_disk_is_full(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = world.plan(unbooked(2))
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr(sqlite_file, "TemporaryFile", lambda **_: Path("/dev/full").open("wb"))
     with pytest.raises(LedgerError, match="No space left on device"):
         apply_acts(world.settings, digest)
 
