@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from support.act_world import ActWorld, AtTasks, Unbooked, unbooked
@@ -160,7 +161,10 @@ def test_without_marts_there_is_one_line(world: ActWorld) -> None:
 def test_nothing_is_sent_if_the_disk_is_full(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = world.plan(unbooked(2))
 
-    monkeypatch.setattr(sqlite_file, "TemporaryFile", lambda **_: Path("/dev/full").open("wb"))
+    def full(**_: object) -> BinaryIO:
+        return Path("/dev/full").open("wb")
+
+    monkeypatch.setattr(sqlite_file, "TemporaryFile", full)
     with pytest.raises(LedgerError, match="No space left on device"):
         apply_acts(world.settings, digest)
 
