@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from vetl.core.endpoint import KnownValues
-from vetl.core.errors import ConfigurationError
+from vetl.core.errors import ConfigurationError, Failing
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window
 from vetl.core.steps import Learnt, Plan, ReadPage
@@ -68,14 +68,20 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Plan[Discovered]
 
 
 def find_status(reading: Reading, conventions: QueryConventions) -> Plan[QueryConventions]:
-    """Return the conventions with the status filter decided; check the filter if it is undecided."""
+    """Return the conventions with the status filter decided; check the filter if it is undecided.
+
+    It stays so if the platform fails on a page of the list, perhaps on one row.
+    """
     if conventions.status is not Result.UNDECIDED:
         return conventions
     everything = conventions.widest(reading) if reading.endpoint.strategy.has_range else Window()
     knowledge = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
     knowledge.smallest = {conventions.names.per_page: "1"}
     before = Capabilities.of({}, reading.names)
-    findings = yield from parameter_names.check_statuses(knowledge, _statuses(reading))
+    try:
+        findings = yield from parameter_names.check_statuses(knowledge, _statuses(reading))
+    except Failing:
+        return conventions
     status = after(knowledge, before, findings).parameters["status"]
     if status.result is not Result.UNDECIDED:
         yield Learnt("status", status.model_dump(mode="json"), findings[0].evidence)
