@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Literal, Self
 
 from vetl.core.endpoint import QueryNames
-from vetl.core.errors import NotFound, RequestRefused, VetlError
+from vetl.core.errors import Failing, NotFound, RequestRefused, VetlError
 from vetl.core.pages import Page, Row, instant
 from vetl.core.steps import Query, ReadPage
 from vetl.discovery.conventions import check_page
@@ -90,6 +90,8 @@ class ModelSource:
         self.now = START
         self.requests = 0
         self.move: Callable[[], None] = lambda: None
+        self.broken: str | None = None
+        """The id of a row whose every page is answered with 500."""
         self._numbers = count()
 
     def add(self, at: datetime | None = None, **fields: object) -> str:
@@ -148,6 +150,8 @@ class ModelSource:
         if manners.deepest is not None and at > manners.deepest * size:
             raise RequestRefused("too deep", status=400)
         shown = rows[at : at + size] if at < len(rows) or not rows else self._beyond(rows, size)
+        if any(row["id"] == self.broken for row in shown):
+            raise Failing("500")
         page = Page(tuple(shown), self._total(rows), size if manners.echoes else None, self.now)
         check_page(step, page)
         return page
