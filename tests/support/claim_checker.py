@@ -22,7 +22,7 @@ SKEW: Final = timedelta(minutes=5)
 """The most that a certificate may be ahead of the platform's own clock, because its `Date` header is ahead."""
 _WINDOWS: Final = (
     "select endpoint, kind, window_start, window_end, status from control.windows"
-    " where certified and kind <> 'details' order by rowid offset ?"
+    " where practice_id = ? and certified and kind <> 'details' order by rowid offset ?"
 )
 
 
@@ -52,7 +52,7 @@ class Witness:
             return []
         with duckdb.connect(self._warehouse, read_only=True) as self._connection:
             try:
-                windows = self._rows(_WINDOWS, self._windows)
+                windows = self._rows(_WINDOWS, self._practice, self._windows)
             except duckdb.CatalogException:  # killed before the first write
                 return []
             self._windows += len(windows)
