@@ -71,9 +71,11 @@ def clicked(state: Any) -> dict[str, Any] | None:  # noqa: ANN401 - Streamlit's 
     return marks[0] if marks else None
 
 
-def _ticks(*, share: bool) -> dict[str, Any]:
-    """Return the ticks of an axis: counts have no ticks between whole numbers."""
-    return {"tickCount": 6, "format": ".0%"} if share else {"tickCount": 6, "format": ",.0f", "tickMinStep": 1}
+def _ticks(values: pl.Series, *, share: bool) -> dict[str, Any]:
+    """Return the ticks of an axis, with as many decimals as they need: counts have none between whole numbers."""
+    if share:
+        return {"tickCount": 6, "format": "~%"}
+    return {"tickCount": 6} if values.dtype.is_float() else {"tickCount": 6, "tickMinStep": 1}
 
 
 def worded(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
@@ -89,7 +91,7 @@ def by_measure(table: pl.DataFrame, by: str, measures: Sequence[str], step: str,
 
 def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
     """Return horizontal bars, the longest first; `share`: values are of 0 to 1."""
-    axis = alt.Axis(**_ticks(share=share))
+    axis = alt.Axis(**_ticks(table[amount], share=share))
     chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
     encoded: dict[str, Any] = {
         "x": alt.X(f"{amount}:Q", axis=axis, title=label(amount)),
@@ -119,7 +121,7 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
             title=None,
             axis=alt.Axis(values=_dates(table, day), format=_date_format(table, day), labelOverlap=True),
         ),
-        "y": alt.Y(f"{amount}:Q", axis=alt.Axis(**_ticks(share=share)), title=label(amount)),
+        "y": alt.Y(f"{amount}:Q", axis=alt.Axis(**_ticks(table[amount], share=share)), title=label(amount)),
         "tooltip": _tooltips(table),
     }
     if by:
@@ -158,7 +160,11 @@ def sparkline(values: Sequence[float]) -> Chart:
 
 def intervals(table: pl.DataFrame, by: str, others: float | None) -> Chart:
     """Return for each of `by` its `share` with its interval, and a line at the share of all."""
-    axis = alt.X("low_share:Q", axis=alt.Axis(**_ticks(share=True)), title="Share; the line is how sure it is")
+    axis = alt.X(
+        "low_share:Q",
+        axis=alt.Axis(**_ticks(table["low_share"], share=True)),
+        title="Share; the line is how sure it is",
+    )
     place = alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES)
     base = alt.Chart(table, height=alt.Step(_BAR))
     layers = [

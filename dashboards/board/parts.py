@@ -35,15 +35,21 @@ def draw_chart(  # noqa: PLR0913 - a chart, its words, and what leads on from it
     alt: str,
     defined_by: Sequence[Column],
     behind: Behind | str = MADE_UP,
-    empty: str = "Nothing in this period.",
+    weekly: bool = False,
+    empty: str | None = None,
 ) -> None:
     """Draw a chart, its table with a download named `name`, and its definition; `alt` describes the chart.
 
-    A click on a mark shows the rows `behind` it, or this sentence about why there are none.
+    A click on a mark shows the rows `behind` it, or this sentence about why there are none. `weekly`: the table
+    has whole weeks alone.
     """
     if table.is_empty():
-        st.info(empty)
+        st.info(
+            empty or ("Nothing in the whole weeks of this period." if weekly else "Nothing in this period.")
+        )
         return
+    if weekly:
+        st.caption("Whole weeks, named by their Monday.")
     titles = [*(["Chart"] if chart else []), "Table", "What it counts"]
     tabs = dict(zip(titles, st.tabs(titles), strict=True))
     if chart:
@@ -63,8 +69,9 @@ def enough(view: View, table: pl.DataFrame, cases: str) -> pl.DataFrame:
     is_enough = pl.col(cases) >= view.few
     few = table.filter(~is_enough).height
     if few:
+        rows = view.words.count(few, "row", "rows")
         least = f"{view.few} {label(cases).lower()}"
-        st.caption(f"{few} with fewer than {least} are in the table alone: their shares say little.")
+        st.caption(f"The table has {rows} more with fewer than {least}, whose shares say little.")
     return table.filter(is_enough)
 
 

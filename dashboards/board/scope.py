@@ -36,8 +36,6 @@ WHOLE_WEEKS = """
 """
 """Weeks that are over, from the week in which the period begins: part of a week would look like a fall."""
 
-WHOLE_WEEKS_NOTE = "Whole weeks, named by their Monday."
-
 CALLER_DAYS = 7
 """The marts look for the booking of a caller for so many days (`booked_within_7_days`)."""
 

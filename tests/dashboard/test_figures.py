@@ -7,9 +7,11 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
+from typing import Any
 
 import polars as pl
 import pytest
+from board import charts
 from board.pages import PAGES
 from board.words import named, plain
 from streamlit.testing.v1 import AppTest
@@ -209,6 +211,37 @@ def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days
 
     found = values(opened("appointments"))
     assert found[:4] == [f"{due:,}", *shares((kept, due), (canceled, due), (no_show, kept + no_show))]
+
+
+@pytest.mark.parametrize("path", ["", "phones", "appointments", "online-booking", "outreach", "tasks"])
+def test_weeks_are_whole_from_that_in_which_the_period_begins(
+    path: str, opened: Open, days: tuple[date, date]
+) -> None:
+    since, until = days
+    first, over = since - timedelta(days=since.weekday()), until - timedelta(days=until.weekday() + 1)
+
+    weeks = [set(one.value["week"]) for one in opened(path).dataframe if "week" in one.value]
+    in_running_week = opened(path, period="own", **{"from": over + timedelta(days=1), "to": until})
+
+    assert weeks
+    assert all(min(one).date() == first and max(one).date() <= over for one in weeks)
+    assert not any("week" in one.value for one in in_running_week.dataframe)
+    assert {line.value for line in in_running_week.info} & {
+        "Nothing in the whole weeks of this period.",
+        "No week of this period has ended all of its requests.",
+    }
+
+
+def test_ticks_have_the_decimals_that_they_need() -> None:
+    """Half an hour is not 1, and half a percent not 1%."""
+    table = pl.DataFrame({"practice": ["a", "b"], "hours": [0.3, 0.5], "calls": [1, 2]})
+
+    def axis(amount: str, *, share: bool = False) -> dict[str, Any]:
+        return charts.bars(table, amount, "practice", share=share).to_dict()["layer"][0]["encoding"]["x"]["axis"]
+
+    assert {"format", "tickMinStep"}.isdisjoint(axis("hours"))
+    assert axis("hours", share=True)["format"] == "~%"
+    assert axis("calls")["tickMinStep"] == 1
 
 
 @pytest.mark.parametrize("least", [30, 8])

@@ -8,7 +8,7 @@ from board import charts
 from board.audit import note_people
 from board.parts import draw_chart, draw_definitions, draw_list, draw_table, part
 from board.plan import read_plan
-from board.scope import CHOSEN, IN_PERIOD
+from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS
 from board.view import View
 
 DAILY = "acts_daily"
@@ -24,7 +24,7 @@ ENDS = f"""
 """
 WEEKS = f"""
     select date_trunc('week', day)::date as week, sum(acts)::bigint as acts, sum(held_out)::bigint as held_out
-    from marts.{DAILY} where {IN_PERIOD} group by week order by week
+    from marts.{DAILY} where {WHOLE_WEEKS} group by week order by week
 """
 ANY = f"select count(*) from marts.{DAILY} where {CHOSEN}"
 Difference = tuple[float | None, float | None, float | None]
@@ -60,6 +60,7 @@ def draw(view: View) -> None:
             name="acts-weeks",
             alt="Booking requests by the week of the plan: acted on, and left alone to compare with",
             defined_by=[(DAILY, "acts"), (DAILY, "held_out")],
+            weekly=True,
         )
 
 

@@ -1,23 +1,22 @@
 """Appointments by the day of the visit: kept, canceled and missed ones, and how they were booked."""
 
 import polars as pl
-import streamlit as st
 
 from board import charts
 from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import draw_chart, enough, part
-from board.scope import WHOLE_WEEKS_NOTE
+from board.scope import IN_PERIOD, WHOLE_WEEKS
 from board.view import View
 from board.words import label
 
 MART = "appointments_daily"
-VISITS = """
-    select *, booking_date_local::date as visit_day, date_diff('day', day, booking_date_local::date) as lead_days
+VISITS = """(
+    select * replace (booking_date_local::date as day),
+           date_diff('day', appointments.day, booking_date_local::date) as lead_days
     from marts.appointments
-    where practice_id in (select unnest($practices)) and booking_date_local >= $since
-          and booking_date_local < $until::date + 1
-"""
+)"""
+"""Appointments by the day of the visit, not of the booking."""
 COUNTS = """
     count(*) as appointments, count(*) filter (where attendance = 'kept') as kept,
     count(*) filter (where attendance = 'canceled') as canceled,
@@ -31,7 +30,8 @@ SHARES = f"""
         / nullif(count(*) filter (where attendance in ('kept', 'no_show')), 0) as no_show_share
 """
 TOTALS = f"""
-    select {COUNTS}, count(*) filter (where attendance in ('kept', 'no_show')) as due from ({VISITS})
+    select {COUNTS}, count(*) filter (where attendance in ('kept', 'no_show')) as due
+    from {VISITS} where {IN_PERIOD}
 """
 AHEAD = """
     case when lead_days <= 0 then 'Same day' when lead_days <= 2 then '1 to 2 days'
@@ -44,12 +44,12 @@ BY = {
     "client_type": ("New and existing clients", "type of client", "client_type", "appointments desc, client_type"),
 }
 """By column the title of the part, the column in words, its values, and their order."""
-PRACTICES = (
-    f"select practice_id, {SHARES} from ({VISITS}) group by practice_id order by no_show_share desc nulls last"
-)
+PRACTICES = f"""
+    select practice_id, {SHARES} from {VISITS} where {IN_PERIOD}
+    group by practice_id order by no_show_share desc nulls last
+"""
 WEEKS = f"""
-    select date_trunc('week', visit_day)::date as week, {SHARES} from ({VISITS})
-    where date_trunc('week', visit_day) + interval 6 day <= $until and date_trunc('week', visit_day) >= $since
+    select date_trunc('week', day)::date as week, {SHARES} from {VISITS} where {WHOLE_WEEKS}
     group by week order by week
 """
 DEFINED = [(MART, name) for name in ("appointments", "kept", "canceled", "no_show", "open")]
@@ -61,7 +61,9 @@ def draw(view: View) -> None:
         _totals(view)
     for column, (title, words, sql, order) in BY.items():
         with part(title):
-            table = view.ask(f"select {sql} as {column}, {SHARES} from ({VISITS}) group by 1 order by {order}")
+            table = view.ask(
+                f"select {sql} as {column}, {SHARES} from {VISITS} where {IN_PERIOD} group by 1 order by {order}"
+            )
             _missed(view, table, column, sql, f"Visits missed without a word, by {words}")
     if len(view.scope.practices) > 1:
         with part("By practice"):
@@ -70,7 +72,6 @@ def draw(view: View) -> None:
             _missed(view, table, "practice", "practice_id", says)
     with part("Week by week"):
         table = view.ask(WEEKS)
-        st.caption(WHOLE_WEEKS_NOTE)
         long = charts.by_measure(table, "week", ["kept", "canceled", "no_show"], "visits were", "appointments")
         draw_chart(
             view,
@@ -80,12 +81,13 @@ def draw(view: View) -> None:
             alt="Appointments by the week of the visit: kept, canceled, and missed without a word",
             defined_by=DEFINED,
             behind=Behind(
-                f"({VISITS})",
-                "true",
-                {"week": "date_trunc('week', visit_day)::date"},
+                VISITS,
+                WHOLE_WEEKS,
+                {"week": "date_trunc('week', day)::date"},
                 step="visits were",
                 steps={label(name): f"attendance = '{name}'" for name in ("kept", "canceled", "no_show")},
             ),
+            weekly=True,
         )
 
 
@@ -101,7 +103,7 @@ def _missed(view: View, table: pl.DataFrame, column: str, sql: str, says: str) -
         name="visits-by-practice" if is_practice else f"visits-{column.replace('_', '-')}",
         alt=says,
         defined_by=[("appointments", "attendance"), *DEFINED],
-        behind=Behind(f"({VISITS})", "attendance = 'no_show'", {column: sql}),
+        behind=Behind(VISITS, f"{IN_PERIOD} and attendance = 'no_show'", {column: sql}),
     )
 
 

@@ -8,7 +8,7 @@ from board.address import pick, pick_at_once
 from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import draw_by_value, draw_chart, part
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.scope import IN_PERIOD, WHOLE_WEEKS
 from board.view import View
 
 MART = "booking_intent_daily"
@@ -141,7 +141,6 @@ def draw(view: View) -> None:
         )
     with part("Answered, week by week"):
         table = view.ask(WEEKS, {"direction": direction})
-        st.caption(WHOLE_WEEKS_NOTE)
         draw_chart(
             view,
             table,
@@ -150,6 +149,7 @@ def draw(view: View) -> None:
             alt="Share of answered calls by week, inbound and outbound apart",
             defined_by=[(MART, "answered_calls"), (MART, "calls")],
             behind=_calls(direction, "true", week="date_trunc('week', day)::date", direction="direction"),
+            weekly=True,
         )
 
 

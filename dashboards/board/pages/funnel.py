@@ -8,7 +8,7 @@ from board.address import pick_at_once
 from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import draw_chart, enough, part
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.scope import IN_PERIOD, WHOLE_WEEKS
 from board.view import View
 from board.words import plain
 
@@ -50,7 +50,6 @@ def draw(view: View) -> None:
         _stages(view)
     with part("Week by week"):
         table = view.ask(WEEKS)
-        st.caption(WHOLE_WEEKS_NOTE)
         draw_chart(
             view,
             table,
@@ -59,6 +58,7 @@ def draw(view: View) -> None:
             alt="Share of online sessions that are completed, by week",
             defined_by=[("booking_funnel_daily", "completion_rate"), *MEASURED],
             behind=Behind("marts.booking_sessions", WHOLE_WEEKS, {"week": "date_trunc('week', day)::date"}),
+            weekly=True,
         )
 
 

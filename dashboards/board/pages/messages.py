@@ -6,7 +6,7 @@ from board import charts
 from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import draw_by_value, draw_chart, part
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.scope import IN_PERIOD, WHOLE_WEEKS
 from board.view import View
 from board.words import label
 
@@ -79,8 +79,6 @@ def _messages(view: View) -> None:
         )
     with part("Messages, week by week"):
         table = view.ask(WEEKS)
-        if not table.is_empty():
-            st.caption(WHOLE_WEEKS_NOTE)
         long = charts.by_measure(table, "week", ["sent", "delivered", "failed"], "messages were", "messages")
         draw_chart(
             view,
@@ -96,6 +94,7 @@ def _messages(view: View) -> None:
                 step="messages were",
                 steps={label(name): f"is_{name}" for name in ("sent", "delivered", "failed")},
             ),
+            weekly=True,
         )
 
 

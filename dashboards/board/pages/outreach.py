@@ -10,7 +10,7 @@ from board.address import pick
 from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import draw_by_value, draw_chart, part
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
+from board.scope import IN_PERIOD, WHOLE_WEEKS, closed
 from board.view import View
 from board.words import label
 
@@ -129,10 +129,8 @@ def _weeks(view: View, channel: str | None) -> None:
     table = view.ask(COHORTS, {"channel": channel})
     ended = table.filter(pl.col("is_mature"))
     left_out = table.height - ended.height
-    late = f" {view.words.count(left_out, 'week is', 'weeks are')} left out: requests are still open." * bool(
-        left_out
-    )
-    st.caption(WHOLE_WEEKS_NOTE + late)
+    if left_out:
+        st.caption(f"{view.words.count(left_out, 'week is', 'weeks are')} left out: requests are still open.")
     draw_chart(
         view,
         ended.drop("is_mature"),
@@ -141,5 +139,6 @@ def _weeks(view: View, channel: str | None) -> None:
         alt="Share of contacted clients who booked, by the week in which the request was made",
         defined_by=[(MART, "booked_rate"), (MART, "is_mature")],
         behind=_requests(channel, "is_contacted", week="date_trunc('week', day)::date"),
+        weekly=True,
         empty="No week of this period has ended all of its requests.",
     )

@@ -15,7 +15,7 @@ from board.figures import compared, figures
 from board.freshness import NAMED_AT_MOST
 from board.pages.call_back import people_to_call
 from board.parts import draw_chart, part
-from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
+from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS, closed
 from board.scorecard import (
     BY_KEY,
     MEASURES,
@@ -195,7 +195,7 @@ def _weeks(view: View) -> None:
     table = view.ask(WEEKS).with_columns(booked.alias("booked_within_7_days"))
     steps = ["new_booking_callers", "booked_within_7_days", "sessions", "completed"]
     long = charts.by_measure(table, "week", steps, "measure", "callers and sessions")
-    st.caption(f"{WHOLE_WEEKS_NOTE} Callers booked end with the last week that is 7 days old.")
+    st.caption("Callers booked end with the last week that is 7 days old.")
     draw_chart(
         view,
         table,
@@ -210,4 +210,5 @@ def _weeks(view: View) -> None:
             step="measure",
             steps={label("sessions"): "true", label("completed"): "status = 'completed'"},
         ),
+        weekly=True,
     )

@@ -6,7 +6,7 @@ from board import charts
 from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import draw_by_value, draw_chart, part
-from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS
 from board.view import View
 from board.words import label
 
@@ -96,7 +96,6 @@ def draw(view: View) -> None:
             )
     with part("Week by week"):
         table = view.ask(WEEKS)
-        st.caption(WHOLE_WEEKS_NOTE)
         long = charts.by_measure(table, "week", ["created", "completed", "pending"], "state", "tasks")
         draw_chart(
             view,
@@ -115,6 +114,7 @@ def draw(view: View) -> None:
                     **{label(name): f"status = '{name}'" for name in ("completed", "pending")},
                 },
             ),
+            weekly=True,
         )
 
 
