@@ -44,9 +44,7 @@ def draw_chart(  # noqa: PLR0913 - a chart, its words, and what leads on from it
     has whole weeks alone.
     """
     if table.is_empty():
-        st.info(
-            empty or ("Nothing in the whole weeks of this period." if weekly else "Nothing in this period.")
-        )
+        st.info(empty or ("Nothing in the whole weeks of this period." if weekly else "Nothing in this period."))
         return
     if weekly:
         st.caption("Whole weeks, named by their Monday.")
